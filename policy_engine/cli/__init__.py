@@ -1,0 +1,38 @@
+"""The `batch-quota` command: one module a subcommand, imported only when it is called."""
+
+from importlib import import_module
+from typing import cast
+
+import click
+
+_COMMANDS = {
+    "assumptions": "Print the assumptions that a replay depends on.",
+    "replay": "Replay a trace on a topology and predict preemptions and waits.",
+    "rules": "List the rules, or print one.",
+    "schema": "Print a JSON Schema.",
+    "trace": "Convert, generate and describe traces.",
+    "validate": "Check topologies.",
+}
+
+
+class _LazyGroup(click.Group):
+    """Lists all subcommands without importing them: `validate` must not pay for what `replay` needs."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module = import_module(f"policy_engine.cli.{cmd_name}")
+        return cast("click.Command", module.command)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, _COMMANDS[name]) for name in self.list_commands(ctx)])
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
+@click.version_option(package_name="batch-quota", prog_name="batch-quota")
+def main() -> None:
+    """Share GPU capacity with AWS Batch quota management, and know beforehand what happens."""

@@ -1,0 +1,51 @@
+"""What the policy engine has to say about an input: findings with a position, and the error that carries them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+
+class Severity(StrEnum):
+    """How bad a finding is. Errors make an input unusable or a gate fail; warnings and infos do not."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A place in a text file. `line` and `column` count from 1; `text` is that whole line, for a caret below it."""
+
+    file: str
+    line: int
+    column: int
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong or risky, and how to mend it."""
+
+    id: str
+    severity: Severity
+    message: str
+    help: str = ""
+    path: tuple[str | int, ...] = ()
+    position: Position | None = None
+
+
+class InputError(Exception):
+    """An input cannot be used. Carries every finding, not only the first."""
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        self.findings = tuple(findings)
+        super().__init__("\n".join(one_line(finding) for finding in self.findings))
+
+
+def one_line(finding: Finding) -> str:
+    """`file:line:column: severity id: message (help)`, leaving out what is not known."""
+    place = f"{finding.position.file}:{finding.position.line}:{finding.position.column}: " if finding.position else ""
+    mend = f" ({finding.help})" if finding.help else ""
+    return f"{place}{finding.severity} {finding.id}: {finding.message}{mend}"

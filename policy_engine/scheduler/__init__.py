@@ -1,0 +1,1 @@
+"""The scheduling model: replay a trace on a topology."""

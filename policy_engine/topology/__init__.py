@@ -1,0 +1,27 @@
+"""Team topologies: the model, reading it with source positions, and its JSON Schema."""
+
+from policy_engine.topology.model import (
+    UNLIMITED,
+    OwnedShare,
+    Queue,
+    QuotaShare,
+    ResourceSharingStrategy,
+    ShareState,
+    Suppression,
+    Team,
+    TimeLimit,
+    Topology,
+)
+
+__all__ = [
+    "UNLIMITED",
+    "OwnedShare",
+    "Queue",
+    "QuotaShare",
+    "ResourceSharingStrategy",
+    "ShareState",
+    "Suppression",
+    "Team",
+    "TimeLimit",
+    "Topology",
+]
