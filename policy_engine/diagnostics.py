@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-
 class Severity(StrEnum):
     """How bad a finding is. Errors make an input unusable or a gate fail; warnings and infos do not."""
 
@@ -16,12 +15,16 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A place in a text file. `line` and `column` count from 1; `text` is that whole line, for a caret below it."""
+    """A place in a text file. `line` and `column` count from 1; `text` is that whole line, for a caret below it.
+
+    `length` is the number of characters, from `column` on, that the finding is about.
+    """
 
     file: str
     line: int
     column: int
     text: str = ""
+    length: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from policy_engine.topology.model import (
     TimeLimit,
     Topology,
 )
+from policy_engine.topology.source import SourceMap
 
 __all__ = [
     "UNLIMITED",
@@ -20,6 +21,7 @@ __all__ = [
     "QuotaShare",
     "ResourceSharingStrategy",
     "ShareState",
+    "SourceMap",
     "Suppression",
     "Team",
     "TimeLimit",
