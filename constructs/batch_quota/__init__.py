@@ -1,1 +1,32 @@
-"""AWS CDK constructs for AWS Batch quota management."""
+"""AWS CDK constructs for AWS Batch quota management on Amazon SageMaker Training.
+
+`QuotaManagedQueue` makes everything from a team topology. The others are its parts, one for each resource.
+"""
+
+from batch_quota.interfaces import IQuotaShare, ISageMakerTrainingQueue, IServiceEnvironment
+from batch_quota.quota_managed_queue import TEAM_TAG, QuotaManagedQueue
+from batch_quota.quota_share import QuotaShare
+from batch_quota.scheduling_policy import IdleResourceAssignmentStrategy, QuotaShareSchedulingPolicy
+from batch_quota.service_environment import ServiceEnvironment
+from batch_quota.state import State
+from batch_quota.training_queue import RunnableReason, RunnableTimeLimit, SageMakerTrainingQueue
+from policy_engine.topology import UNLIMITED, ResourceSharingStrategy, Topology
+
+__all__ = [
+    "TEAM_TAG",
+    "UNLIMITED",
+    "IQuotaShare",
+    "ISageMakerTrainingQueue",
+    "IServiceEnvironment",
+    "IdleResourceAssignmentStrategy",
+    "QuotaManagedQueue",
+    "QuotaShare",
+    "QuotaShareSchedulingPolicy",
+    "ResourceSharingStrategy",
+    "RunnableReason",
+    "RunnableTimeLimit",
+    "SageMakerTrainingQueue",
+    "ServiceEnvironment",
+    "State",
+    "Topology",
+]

@@ -1,0 +1,205 @@
+"""A quota share: a virtual queue with capacity limits of its own and terms for lending and borrowing."""
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from types import MappingProxyType
+
+import jsii
+from aws_cdk import IResolvable, Resource, Token
+from aws_cdk import aws_batch as batch
+from aws_cdk.interfaces import aws_batch as references
+from constructs import Construct
+
+from batch_quota.arns import QUOTA_SHARE, arn_problems, name_in
+from batch_quota.interfaces import IQuotaShare, ISageMakerTrainingQueue
+from batch_quota.service_environment import ServiceEnvironment
+from batch_quota.state import State
+from batch_quota.training_queue import SageMakerTrainingQueue
+from batch_quota.validation import (
+    capacity_problems,
+    choice_problems,
+    is_token,
+    name_problems,
+    require,
+    tag_problems,
+    whole_number_problems,
+)
+from policy_engine.topology import UNLIMITED, ResourceSharingStrategy
+
+_MOST_QUOTA_SHARES = 20
+
+
+@jsii.implements(references.IQuotaShareRef)
+class _QuotaShareBase(Resource):
+    @property
+    @abstractmethod
+    def quota_share_arn(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def quota_share_name(self) -> str: ...
+
+    @property
+    def quota_share_ref(self) -> references.QuotaShareReference:
+        """What aws-cdk-lib's L1 constructs take for a quota share."""
+        return references.QuotaShareReference(quota_share_arn=self.quota_share_arn)
+
+
+class QuotaShare(_QuotaShareBase):
+    """A quota share of a SageMaker Training queue.
+
+    It refers to its queue by ARN, so CloudFormation makes the queue first. Removing a share terminates all its jobs.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id_: str,
+        *,
+        job_queue: ISageMakerTrainingQueue,
+        quota_share_name: str,
+        capacity_limits: Mapping[str, float],
+        strategy: str,
+        borrow_limit: float | None = None,
+        in_share_preemption: bool | IResolvable = False,
+        state: str = State.ENABLED,
+        tags: Mapping[str, str] | None = None,
+    ) -> None:
+        """Make a quota share.
+
+        :param job_queue: The queue; up to 20 shares each.
+        :param quota_share_name: What submitters ask for. Another name is another share.
+        :param capacity_limits: Whole instances of each instance type that the share's jobs hold without borrowing.
+        :param strategy: A ResourceSharingStrategy: RESERVE, LEND or LEND_AND_BORROW.
+        :param borrow_limit: Percent of each capacity limit that may be borrowed on top. 0 is none, -1 or left out is
+            no limit. Only with LEND_AND_BORROW.
+        :param in_share_preemption: Whether a job may displace running jobs of lower priority in this share. A token
+            stands for the words ENABLED or DISABLED.
+        :param state: DISABLED refuses new jobs; jobs already submitted go on.
+        :param tags: Tags of the share, beside those that `Tags.of` adds.
+        :raises ValueError: With every problem of the props.
+        """
+        require(
+            scope,
+            id_,
+            name_problems("quota_share_name", quota_share_name),
+            capacity_problems("capacity_limits", capacity_limits),
+            choice_problems("strategy", strategy, ResourceSharingStrategy),
+            _borrow_limit_problems(strategy, borrow_limit),
+            choice_problems("state", state, State),
+            tag_problems(tags),
+            _queue_problems(job_queue, quota_share_name, capacity_limits),
+        )
+        super().__init__(scope, id_, physical_name=quota_share_name)
+        self._job_queue = job_queue
+        self._capacity_limits = MappingProxyType(dict(capacity_limits))
+        self._resource = batch.CfnQuotaShare(
+            self,
+            "Resource",
+            quota_share_name=self._physical_name,
+            job_queue=job_queue.job_queue_arn,
+            capacity_limits=[
+                batch.CfnQuotaShare.QuotaShareCapacityLimitProperty(capacity_unit=unit, max_capacity=limit)
+                for unit, limit in capacity_limits.items()
+            ],
+            resource_sharing_configuration=batch.CfnQuotaShare.QuotaShareResourceSharingConfigurationProperty(
+                strategy=strategy, borrow_limit=_rendered_borrow_limit(strategy, borrow_limit)
+            ),
+            preemption_configuration=batch.CfnQuotaShare.QuotaSharePreemptionConfigurationProperty(
+                in_share_preemption=_rendered_in_share_preemption(in_share_preemption=in_share_preemption)
+            ),
+            state=state,
+            tags=tags,
+        )
+        if isinstance(job_queue, SageMakerTrainingQueue):
+            job_queue.attach(quota_share_name, self)
+
+    @staticmethod
+    def from_quota_share_arn(scope: Construct, id_: str, quota_share_arn: str) -> IQuotaShare:
+        """Refer to a quota share that is made elsewhere."""
+        return _ImportedQuotaShare(scope, id_, quota_share_arn)
+
+    @staticmethod
+    def from_quota_share_attributes(
+        scope: Construct, id_: str, *, job_queue: ISageMakerTrainingQueue, quota_share_name: str
+    ) -> IQuotaShare:
+        """Refer to a quota share that is made elsewhere, by its queue and its name."""
+        require(scope, id_, name_problems("quota_share_name", quota_share_name))
+        return _ImportedQuotaShare(scope, id_, f"{job_queue.job_queue_arn}/quota-share/{quota_share_name}")
+
+    @property
+    def job_queue(self) -> ISageMakerTrainingQueue:
+        """The queue whose capacity the share has a part of."""
+        return self._job_queue
+
+    @property
+    def capacity_limits(self) -> Mapping[str, float]:
+        """Whole instances of each instance type that the share's jobs hold without borrowing."""
+        return self._capacity_limits
+
+    @cached_property
+    def quota_share_arn(self) -> str:
+        """ARN of the share. It contains the queue's name."""
+        return self._get_resource_arn_attribute(
+            self._resource.attr_quota_share_arn,
+            service="batch",
+            resource="job-queue",
+            resource_name=f"{self._job_queue.job_queue_name}/quota-share/{self._physical_name}",
+        )
+
+    @cached_property
+    def quota_share_name(self) -> str:
+        """Name of the share."""
+        return self._get_resource_name_attribute(name_in(self._resource.attr_quota_share_arn, after_slash=3))
+
+
+class _ImportedQuotaShare(_QuotaShareBase):
+    def __init__(self, scope: Construct, id_: str, quota_share_arn: str) -> None:
+        require(scope, id_, arn_problems("quota_share_arn", quota_share_arn, QUOTA_SHARE))
+        super().__init__(scope, id_, environment_from_arn=quota_share_arn)
+        self._arn = quota_share_arn
+
+    @property
+    def quota_share_arn(self) -> str:
+        return self._arn
+
+    @property
+    def quota_share_name(self) -> str:
+        return name_in(self._arn, after_slash=3)
+
+
+def _rendered_borrow_limit(strategy: str, borrow_limit: float | None) -> float | None:
+    """What the template says. Unlimited is written out, so that no update can leave an older limit in force."""
+    if borrow_limit is None and strategy == ResourceSharingStrategy.LEND_AND_BORROW:
+        return UNLIMITED
+    return borrow_limit
+
+
+def _rendered_in_share_preemption(*, in_share_preemption: bool | IResolvable) -> str:
+    if isinstance(in_share_preemption, bool):
+        return "ENABLED" if in_share_preemption else "DISABLED"
+    return Token.as_string(in_share_preemption)
+
+
+def _borrow_limit_problems(strategy: str, borrow_limit: float | None) -> Iterator[str]:
+    if borrow_limit is None:
+        return
+    yield from whole_number_problems("borrow_limit", borrow_limit, lowest=UNLIMITED)
+    if not is_token(strategy) and strategy != ResourceSharingStrategy.LEND_AND_BORROW:
+        yield f"borrow_limit: only a share with strategy LEND_AND_BORROW may have one, not {strategy}"
+
+
+def _queue_problems(queue: ISageMakerTrainingQueue, name: str, limits: Mapping[str, float]) -> Iterator[str]:
+    """What a queue that is made here is known to refuse. Limits of AWS: 20 shares a queue, names unique in a queue."""
+    if not isinstance(queue, SageMakerTrainingQueue):
+        return
+    if len(queue.quota_shares) >= _MOST_QUOTA_SHARES:
+        yield f"job_queue: {queue.node.path} has {len(queue.quota_shares)} quota shares already; AWS allows no more"
+    if name in queue.quota_shares:
+        yield f"quota_share_name: {name} is a share of {queue.node.path} already"
+    environment = queue.service_environment
+    if isinstance(environment, ServiceEnvironment) and not any(map(is_token, environment.capacity_limits)):
+        for unit in limits:
+            if not is_token(unit) and unit not in environment.capacity_limits:
+                yield f"capacity_limits: {unit}: {environment.node.path} has none, so its jobs would wait for ever"

@@ -1,0 +1,88 @@
+"""What the constructs refuse: every problem at once, with the path of the construct that it would have made."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from enum import StrEnum
+
+from aws_cdk import Token
+from constructs import Construct
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,128}")
+_INSTANCE_TYPE = re.compile(r"ml\.[a-z0-9-]+\.[a-z0-9-]+")
+_MOST_CAPACITY_LIMITS = 5
+_MOST_TAGS = 50
+_LONGEST_TAG_KEY = 128
+_LONGEST_TAG_VALUE = 256
+
+
+def require(scope: Construct, id_: str, *problems: Iterable[str]) -> None:
+    """Raise ValueError with the construct's path and all problems, if there is one."""
+    found = [problem for group in problems for problem in group]
+    if found:
+        path = "/".join(part for part in (scope.node.path, id_) if part)
+        raise ValueError("\n  - ".join([f"{path} is not valid:", *found]))
+
+
+def is_token(value: object) -> bool:
+    """Whether a value is only known at deployment, so that nothing can be said about it now."""
+    if isinstance(value, str):
+        # Asking jsii costs a round trip to Node; a string token always has this mark.
+        return "${Token[" in value
+    return not isinstance(value, int) and Token.is_unresolved(value)
+
+
+def name_problems(prop: str, name: str | None) -> Iterator[str]:
+    """A name of a Batch resource: 1 to 128 letters, digits, hyphens and underscores (AWS Batch API reference)."""
+    if name is not None and not is_token(name) and _NAME.fullmatch(name) is None:
+        yield f"{prop}: expected 1 to 128 letters, digits, hyphens and underscores, not {name!r}"
+
+
+def capacity_problems(prop: str, limits: Mapping[str, float]) -> Iterator[str]:
+    """Capacity limits under quota management: 1 to 5 SageMaker instance types, each with a whole number from 1 up.
+
+    Source: AWS Batch user guide, quota shares and service limits.
+    """
+    if not 1 <= len(limits) <= _MOST_CAPACITY_LIMITS:
+        yield f"{prop}: expected 1 to {_MOST_CAPACITY_LIMITS} instance types, not {len(limits)}"
+    for unit, limit in limits.items():
+        if unit == "NUM_INSTANCES":
+            yield f"{prop}: NUM_INSTANCES counts all types together; quota management needs instance types"
+        elif not is_token(unit) and _INSTANCE_TYPE.fullmatch(unit) is None:
+            yield f"{prop}: expected a SageMaker instance type such as ml.g5.xlarge, not {unit!r}"
+        yield from whole_number_problems(f"{prop}: {unit}", limit, lowest=1)
+
+
+def whole_number_problems(prop: str, value: float, *, lowest: int, highest: int | None = None) -> Iterator[str]:
+    """A whole number within bounds, both included."""
+    if is_token(value):
+        return
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if not whole or value < lowest or (highest is not None and value > highest):
+        bounds = f"from {lowest} up" if highest is None else f"from {lowest} to {highest}"
+        yield f"{prop}: expected a whole number {bounds}, not {value!r}"
+
+
+def choice_problems(prop: str, value: str, choices: type[StrEnum]) -> Iterator[str]:
+    """One of the words that AWS takes, exactly as AWS writes it."""
+    words = [str(choice) for choice in choices]
+    if is_token(value) or value in words:
+        return
+    expected = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+    close = get_close_matches(str(value).upper(), words, n=1)
+    yield f"{prop}: expected {expected}, not {value!r}" + (f"; did you mean {close[0]}?" if close else "")
+
+
+def tag_problems(tags: Mapping[str, str] | None) -> Iterator[str]:
+    """Tags within AWS's limits: 50 a resource, keys of 1 to 128 and values of up to 256 characters, no `aws:` keys."""
+    if tags is None:
+        return
+    if len(tags) > _MOST_TAGS:
+        yield f"tags: expected at most {_MOST_TAGS}, not {len(tags)}"
+    for key, value in tags.items():
+        if not is_token(key) and not 1 <= len(key) <= _LONGEST_TAG_KEY:
+            yield f"tags: expected a key of 1 to {_LONGEST_TAG_KEY} characters, not {len(key)}: {key[:20]!r}"
+        if key.lower().startswith("aws:"):
+            yield f"tags: {key!r}: keys that start with aws: are reserved"
+        if not is_token(value) and len(value) > _LONGEST_TAG_VALUE:
+            yield f"tags: {key!r}: expected a value of up to {_LONGEST_TAG_VALUE} characters, not {len(value)}"
