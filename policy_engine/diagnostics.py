@@ -1,8 +1,11 @@
 """What the policy engine has to say about an input: findings with a position, and the error that carries them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from math import isfinite, isnan
+
+_LONGEST_QUOTE = 60
 
 
 class Severity(StrEnum):
@@ -52,3 +55,18 @@ def one_line(finding: Finding) -> str:
     place = f"{finding.position.file}:{finding.position.line}:{finding.position.column}: " if finding.position else ""
     mend = f" ({finding.help})" if finding.help else ""
     return f"{place}{finding.severity} {finding.id}: {finding.message}{mend}"
+
+
+def described(value: object) -> str:
+    """A value that was read from a document, as a message names it: `'LENT'`, `true`, `a list`. Long texts are cut."""
+    if isinstance(value, str):
+        return repr(value if len(value) <= _LONGEST_QUOTE else value[:_LONGEST_QUOTE] + "…")
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else str(value).lower()
+    if isinstance(value, Mapping):
+        return "a mapping"
+    if isinstance(value, list | tuple):
+        return "a list"
+    if isinstance(value, float) and not isfinite(value):
+        return ".nan" if isnan(value) else ".inf" if value > 0 else "-.inf"
+    return repr(value)

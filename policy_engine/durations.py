@@ -1,4 +1,4 @@
-"""Durations and percentages as people write them: `5m`, `1h30m`, `90`, `60%`. Read strictly."""
+"""Durations as people write them: `5m`, `1h30m`, or a number of seconds. Read strictly, held as whole milliseconds."""
 
 import re
 from decimal import Decimal
@@ -6,9 +6,13 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
+from policy_engine.diagnostics import described
+
 _UNITS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
-_DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d{1,3})?)s)?")
-_PATTERN = r"^(?=\d)(\d+d)?(\d+h)?(\d+m)?(\d+(\.\d{1,3})?s)?$"
+DURATION_PATTERN = r"(?=[0-9])([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+(\.[0-9]{1,3})?s)?"
+"""A duration with its units, as JSON Schema's regular expressions put it. Not anchored."""
+_DURATION = re.compile(r"(?:([0-9]+)d)?(?:([0-9]+)h)?(?:([0-9]+)m)?(?:([0-9]+(?:\.[0-9]{1,3})?)s)?")
+_EXPECTED = "expected a duration such as 90s, 5m, 1h30m or 2d, or a number of seconds"
 _LONGEST = 10_000 * 86_400_000
 
 
@@ -17,24 +21,25 @@ def parse_milliseconds(value: object) -> int:
 
     Raises ValueError with what is expected.
     """
-    expected = "expected a duration such as 90s, 5m, 1h30m or 2d, or a number of seconds"
     if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise ValueError(f"{expected}, not {value!r}")
-    if isinstance(value, str):
-        match = _DURATION.fullmatch(value)
-        if match is None or not value:
-            raise ValueError(f"{expected}, not {value!r}")
-        seconds = sum((Decimal(part) * _UNITS[unit] for part, unit in zip(match.groups(), "dhms", strict=True) if part), Decimal(0))
-    else:
-        seconds = Decimal(str(value))
+        raise ValueError(f"{_EXPECTED}, not {described(value)}")  # noqa: TRY004 (pydantic reports ValueErrors only)
+    seconds = _written(value) if isinstance(value, str) else Decimal(value if isinstance(value, int) else str(value))
     if not seconds.is_finite() or seconds < 0:
-        raise ValueError(f"a duration is finite and not negative, not {value!r}")
+        raise ValueError(f"expected a duration that is finite and not negative, not {described(value)}")
     milliseconds = seconds * 1000
-    if milliseconds != int(milliseconds):
-        raise ValueError(f"a duration is whole milliseconds, not {value!r}")
     if milliseconds > _LONGEST:
-        raise ValueError(f"a duration is at most 10000d, not {value!r}")
+        raise ValueError(f"expected a duration of at most 10000d, not {described(value)}")
+    if milliseconds != int(milliseconds):
+        raise ValueError(f"expected a duration in whole milliseconds, not {described(value)}")
     return int(milliseconds)
+
+
+def _written(text: str) -> Decimal:
+    match = _DURATION.fullmatch(text)
+    if match is None or not text:
+        raise ValueError(f"{_EXPECTED}, not {described(text)}")
+    parts = zip(match.groups(), _UNITS.values(), strict=True)
+    return sum((Decimal(count) * seconds for count, seconds in parts if count), Decimal(0))
 
 
 def format_milliseconds(milliseconds: int) -> str:
@@ -62,7 +67,7 @@ Milliseconds = Annotated[
     PlainSerializer(_serialize, return_type=float | int),
     WithJsonSchema(
         {
-            "anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": _PATTERN}],
+            "anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": f"^{DURATION_PATTERN}$"}],
             "examples": ["90s", "5m", "1h30m", "2d", 120],
         }
     ),

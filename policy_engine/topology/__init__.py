@@ -1,5 +1,6 @@
 """Team topologies: the model, reading it with source positions, and its JSON Schema."""
 
+from policy_engine.topology.expectations import Comparison, Expectation, Expectations, Metric, Unit
 from policy_engine.topology.model import (
     UNLIMITED,
     OwnedShare,
@@ -16,6 +17,10 @@ from policy_engine.topology.source import SourceMap
 
 __all__ = [
     "UNLIMITED",
+    "Comparison",
+    "Expectation",
+    "Expectations",
+    "Metric",
     "OwnedShare",
     "Queue",
     "QuotaShare",
@@ -26,4 +31,5 @@ __all__ = [
     "Team",
     "TimeLimit",
     "Topology",
+    "Unit",
 ]

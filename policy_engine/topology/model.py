@@ -4,16 +4,29 @@ Types are checked here (a quantity is a whole number, a strategy is one of three
 judged by `policy_engine.rules`, so that a reader gets all findings at once, each with its id.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import Annotated, NamedTuple
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    Strict,
+    ValidationError,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+)
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from policy_engine.assumptions import Assumptions
 from policy_engine.durations import Milliseconds
+from policy_engine.topology.expectations import Expectations, target_problem
 
 UNLIMITED = -1
+WRONG_TARGET = "wrong_target"
+"""The type of the error that an expectation of nothing in the topology raises."""
 
 
 class ResourceSharingStrategy(StrEnum):
@@ -41,59 +54,69 @@ class ShareState(StrEnum):
     DISABLED = "DISABLED"
 
 
-def _whole_number(value: object) -> object:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError(f"expected a whole number, not {value!r}")
-    return value
-
-
-WholeNumber = Annotated[int, BeforeValidator(_whole_number)]
-Capacity = dict[str, WholeNumber]
+WholeNumber = Annotated[int, Strict(), Field(ge=-(2**31), lt=2**31)]
+"""Whole numbers as AWS's API takes them: 32 bits. Which of them make sense is for the rules to say."""
+Flag = Annotated[bool, Strict()]
+Instances = Annotated[WholeNumber, WithJsonSchema({"type": "integer", "minimum": 1})]
+Capacity = dict[str, Instances]
+"""Whole instances of each SageMaker instance type."""
+Tags = dict[str, str]
 
 
 class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class TimeLimit(_Model):
     """A RUNNABLE time-limit action: end a job that has blocked the front of its share for a known reason."""
 
-    reason: str
-    """The reason as AWS writes it, such as MISCONFIGURATION:QUOTA_MANAGEMENT_LIMIT_EXCEEDED."""
-    after: Milliseconds
-    """How long the job may block before it is terminated (600 s to 86400 s)."""
+    reason: str = Field(
+        description="The reason as AWS writes it, such as MISCONFIGURATION:QUOTA_MANAGEMENT_LIMIT_EXCEEDED."
+    )
+    after: Milliseconds = Field(description="How long the job may block before it is terminated (10m to 24h).")
 
 
 class Queue(_Model):
     """The SageMaker Training job queue."""
 
-    priority: WholeNumber = 1
-    """Queue priority, 0 to 1000."""
-    time_limits: tuple[TimeLimit, ...] = ()
-    """RUNNABLE time-limit actions. Without one, a job that can never run blocks its share for ever."""
-    tags: dict[str, str] = Field(default_factory=dict)
-    """Tags of the queue, the service environment and the scheduling policy."""
+    priority: WholeNumber = Field(1, description="Queue priority, 0 to 1000.")
+    time_limits: tuple[TimeLimit, ...] = Field(
+        (),
+        description="RUNNABLE time-limit actions. Without one, a job that can never run blocks its share for ever.",
+    )
+    tags: Tags = Field(
+        default_factory=dict, description="Tags of the queue, the service environment and the scheduling policy."
+    )
 
 
 class QuotaShare(_Model):
     """One quota share: capacity limits and a resource sharing strategy."""
 
-    capacity: Capacity
-    """Capacity limits: whole instances of each instance type that the share's jobs hold without borrowing."""
-    strategy: ResourceSharingStrategy
-    """RESERVE keeps idle capacity, LEND lends it, LEND_AND_BORROW lends and borrows."""
-    borrow_limit: WholeNumber | None = None
-    """Percent of the share's own limits that it may borrow on top. Left out: unlimited. LEND_AND_BORROW only."""
-    in_share_preemption: bool = False
-    """Whether a job may displace running jobs of lower priority in the same share."""
-    max_priority: WholeNumber | None = None
-    """The highest scheduling priority that the share's submitters may ask for, 0 to 9999."""
-    largest_job: Capacity | None = None
-    """The largest single job that the share is meant for, in instances of each type. Rules check that it can run."""
-    state: ShareState = ShareState.ENABLED
-    """DISABLED refuses new jobs; jobs already submitted go on."""
-    tags: dict[str, str] = Field(default_factory=dict)
-    """Tags of this share, on top of the team's."""
+    capacity: Capacity = Field(
+        description="Capacity limits: whole instances of each type that the share's jobs hold without borrowing."
+    )
+    strategy: ResourceSharingStrategy = Field(
+        description="RESERVE keeps idle capacity, LEND lends it, LEND_AND_BORROW lends and borrows."
+    )
+    borrow_limit: WholeNumber | None = Field(
+        None,
+        description="Percent of its own limits that the share may borrow on top. Left out or -1: unlimited. "
+        "LEND_AND_BORROW only.",
+    )
+    in_share_preemption: Flag = Field(
+        default=False, description="Whether a job may displace running jobs of lower priority in the same share."
+    )
+    max_priority: WholeNumber | None = Field(
+        None, description="The highest scheduling priority that the share's submitters may ask for, 0 to 9999."
+    )
+    largest_job: Capacity | None = Field(
+        None,
+        description="The largest single job that the share is meant for, in instances of each type.",
+    )
+    state: ShareState = Field(
+        ShareState.ENABLED, description="DISABLED refuses new jobs; jobs already submitted go on."
+    )
+    tags: Tags = Field(default_factory=dict, description="Tags of this share, on top of the team's.")
 
     @property
     def borrow_percent(self) -> int:
@@ -113,23 +136,17 @@ class QuotaShare(_Model):
 class Team(_Model):
     """A team: its quota shares, and who may use them."""
 
-    shares: dict[str, QuotaShare]
-    """Quota shares by name. Names are unique across teams."""
-    submitters: tuple[str, ...] = ()
-    """ARNs of IAM principals that may submit to this team's shares."""
-    tags: dict[str, str] = Field(default_factory=dict)
-    """Tags of all the team's shares."""
+    shares: dict[str, QuotaShare] = Field(description="Quota shares by name. Names are unique across teams.")
+    submitters: tuple[str, ...] = Field((), description="ARNs of IAM principals that may submit to this team's shares.")
+    tags: Tags = Field(default_factory=dict, description="Tags of all the team's shares.")
 
 
 class Suppression(_Model):
     """A finding that the topology's owner accepts, with the reason."""
 
-    rule: str
-    """The rule's id, such as QM304."""
-    reason: str = Field(min_length=1)
-    """Why it is accepted."""
-    at: str | None = None
-    """The share or team that it is accepted for. Left out: everywhere."""
+    rule: str = Field(description="The rule's id, such as QM304.")
+    reason: str = Field(min_length=1, description="Why it is accepted.")
+    at: str | None = Field(None, description="The share or team that it is accepted for. Left out: everywhere.")
 
 
 class OwnedShare(NamedTuple):
@@ -140,25 +157,31 @@ class OwnedShare(NamedTuple):
     share: QuotaShare
 
 
-Expectations = dict[str, dict[str, WholeNumber | str]]
-
-
 class Topology(_Model):
     """One SageMaker Training queue with its service environment, scheduling policy and quota shares, by team."""
 
-    name: str
-    """Names the scheduling policy, the service environment and the queue."""
-    capacity: Capacity
-    """Capacity of the service environment: whole instances of each SageMaker instance type."""
-    queue: Queue = Queue()
-    teams: dict[str, Team]
-    """Teams by name."""
-    expectations: Expectations = Field(default_factory=dict)
-    """What a replay must show, by share name or `queue`."""
-    assumptions: Assumptions = Assumptions()
-    """Departures from the default assumptions of the scheduling model."""
-    suppressions: tuple[Suppression, ...] = ()
-    """Findings that are accepted, each with a reason."""
+    name: str = Field(description="Names the scheduling policy, the service environment and the queue.")
+    capacity: Capacity = Field(
+        description="Capacity of the service environment: whole instances of each SageMaker instance type."
+    )
+    queue: Queue = Field(Queue(), description="The queue's own settings.")
+    teams: dict[str, Team] = Field(description="Teams by name.")
+    expectations: dict[str, Expectations] = Field(
+        default_factory=dict, description="What a replay must show, by share name, team name or `queue`."
+    )
+    assumptions: Assumptions = Field(
+        Assumptions(), description="Departures from the default assumptions of the scheduling model."
+    )
+    suppressions: tuple[Suppression, ...] = Field((), description="Findings that are accepted, each with a reason.")
+
+    @field_validator("expectations")
+    @classmethod
+    def _expected_of_something(
+        cls, expectations: dict[str, Expectations], info: ValidationInfo
+    ) -> dict[str, Expectations]:
+        if "teams" in info.data:
+            _check_targets(expectations, info.data["teams"])
+        return expectations
 
     @property
     def scheduling_policy_name(self) -> str:
@@ -187,3 +210,15 @@ class Topology(_Model):
         for owned in self.quota_shares():
             units.update(dict.fromkeys(owned.share.capacity))
         return tuple(units)
+
+
+def _check_targets(expectations: Iterable[str], teams: dict[str, Team]) -> None:
+    shares_of = {team_name: frozenset(team.shares) for team_name, team in teams.items()}
+    problems = ((name, target_problem(name, shares_of)) for name in expectations)
+    errors: list[InitErrorDetails] = [
+        {"type": PydanticCustomError(WRONG_TARGET, "{problem}", {"problem": problem}), "loc": (name,), "input": name}
+        for name, problem in problems
+        if problem
+    ]
+    if errors:
+        raise ValidationError.from_exception_data("Topology", errors)
