@@ -2,14 +2,16 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from difflib import get_close_matches
 from enum import StrEnum
+from math import isfinite
 
 from aws_cdk import Token
 from constructs import Construct
 
+from policy_engine.topology.instance_types import training_instance_types
+from policy_engine.topology.suggestions import did_you_mean
+
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,128}")
-_INSTANCE_TYPE = re.compile(r"ml\.[a-z0-9-]+\.[a-z0-9-]+")
 _MOST_CAPACITY_LIMITS = 5
 _MOST_TAGS = 50
 _LONGEST_TAG_KEY = 128
@@ -29,6 +31,9 @@ def is_token(value: object) -> bool:
     if isinstance(value, str):
         # Asking jsii costs a round trip to Node; a string token always has this mark.
         return "${Token[" in value
+    if isinstance(value, float):
+        # jsii cannot carry numbers that JSON has no word for.
+        return isfinite(value) and Token.is_unresolved(value)
     return not isinstance(value, int) and Token.is_unresolved(value)
 
 
@@ -48,8 +53,9 @@ def capacity_problems(prop: str, limits: Mapping[str, float]) -> Iterator[str]:
     for unit, limit in limits.items():
         if unit == "NUM_INSTANCES":
             yield f"{prop}: NUM_INSTANCES counts all types together; quota management needs instance types"
-        elif not is_token(unit) and _INSTANCE_TYPE.fullmatch(unit) is None:
-            yield f"{prop}: expected a SageMaker instance type such as ml.g5.xlarge, not {unit!r}"
+        elif not is_token(unit) and unit not in training_instance_types():
+            hint = did_you_mean(unit, training_instance_types(), "botocore may be too old to know it")
+            yield f"{prop}: {unit!r} is no instance type of SageMaker Training; {hint}"
         yield from whole_number_problems(f"{prop}: {unit}", limit, lowest=1)
 
 
@@ -69,8 +75,7 @@ def choice_problems(prop: str, value: str, choices: type[StrEnum]) -> Iterator[s
     if is_token(value) or value in words:
         return
     expected = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
-    close = get_close_matches(str(value).upper(), words, n=1)
-    yield f"{prop}: expected {expected}, not {value!r}" + (f"; did you mean {close[0]}?" if close else "")
+    yield f"{prop}: expected {expected}, not {value!r}; {did_you_mean(value, words)}".removesuffix("; ")
 
 
 def tag_problems(tags: Mapping[str, str] | None) -> Iterator[str]:
