@@ -10,11 +10,14 @@ from policy_engine.trace.events import (
     UpdateShare,
 )
 from policy_engine.trace.jobs import NONE, ON_STOP, JobTrace
+from policy_engine.trace.reading import check_shares, read_trace
+from policy_engine.trace.tables import FileFormat
 
 __all__ = [
     "NONE",
     "ON_STOP",
     "ControlEvent",
+    "FileFormat",
     "JobTrace",
     "SetShareState",
     "Terminate",
@@ -22,4 +25,6 @@ __all__ = [
     "UpdateCapacity",
     "UpdatePriority",
     "UpdateShare",
+    "check_shares",
+    "read_trace",
 ]

@@ -47,6 +47,8 @@ class JobTrace:
     """ms that one attempt may be RUNNING, or NONE."""
     fails: Bool
     """Whether the job fails by itself at its end."""
+    epoch: int | None = None
+    """The trace's start in ms since 1970-01-01 UTC, where the source gives dates."""
 
     def __len__(self) -> int:
         return len(self.submitted_at)
