@@ -13,6 +13,7 @@ from policy_engine.topology.model import (
     TimeLimit,
     Topology,
 )
+from policy_engine.topology.reading import TopologyDocument, parse_topology, read_topology
 from policy_engine.topology.source import SourceMap
 
 __all__ = [
@@ -31,5 +32,8 @@ __all__ = [
     "Team",
     "TimeLimit",
     "Topology",
+    "TopologyDocument",
     "Unit",
+    "parse_topology",
+    "read_topology",
 ]

@@ -1,9 +1,12 @@
 """Where each part of a topology stands in its file, so that a finding can point at it."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from policy_engine.diagnostics import Position
+
+_LINE_BREAK = re.compile(r"\r\n|\n|\r")
 
 Path = tuple[str | int, ...]
 """From the root of a document: a text for each key, a number for each item of a list. The root is `()`."""
@@ -56,6 +59,11 @@ class SourceMap:
     def _at(self, span: Span) -> Position:
         text = self.lines[span.line - 1] if span.line <= len(self.lines) else ""
         return Position(self.file, span.line, span.column, text, span.length)
+
+
+def lines_of(text: str) -> tuple[str, ...]:
+    """The text's lines without their ends, as YAML and editors count them."""
+    return tuple(_LINE_BREAK.split(text))
 
 
 def _nearest_first(path: Path) -> list[Path]:
