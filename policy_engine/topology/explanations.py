@@ -14,7 +14,7 @@ from policy_engine.topology.model import WRONG_TARGET, Queue, QuotaShare, Suppre
 from policy_engine.topology.reading_errors import ReadingError
 from policy_engine.topology.shape import choices_at, model_at
 from policy_engine.topology.source import Path, SourceMap
-from policy_engine.topology.suggestions import did_you_mean
+from policy_engine.topology.suggestions import closest, did_you_mean
 
 _NOUNS: Mapping[type[BaseModel], str] = {
     Topology: "a topology",
@@ -46,12 +46,14 @@ _YAML_1_1_BOOLEANS = frozenset({"yes", "no", "on", "off", "y", "n"})
 
 
 def explain(error: ValidationError, document: Document) -> Iterator[Finding]:
-    """A finding for each error, but for those that follow from a value that was refused before."""
-    for details in error.errors(include_url=False):
-        path = tuple(part for part in details["loc"] if part != "[key]")
-        if details["type"] == WRONG_TARGET or any(path[:end] in document.refused for end in range(len(path) + 1)):
-            continue
-        yield _finding(details, path, document.sources)
+    """A finding for each error, but for those that follow from a misspelt key or a value that was refused before."""
+    errors = [(details, tuple(part for part in details["loc"] if part != "[key]")) for details in error.errors()]
+    misspelt = {(*path[:-1], _meant(path)) for details, path in errors if details["type"] == "extra_forbidden"}
+    for details, path in errors:
+        refused = any(path[:end] in document.refused for end in range(len(path) + 1))
+        explained = details["type"] == "missing" and path in misspelt
+        if not refused and not explained and details["type"] != WRONG_TARGET:
+            yield _finding(details, path, document.sources)
 
 
 def _finding(details: ErrorDetails, path: Path, sources: SourceMap) -> Finding:
@@ -86,6 +88,11 @@ def _unknown_key(path: Path, sources: SourceMap) -> Finding:
     return _error(ReadingError.UNKNOWN_KEY, message, mend, path, sources.key_position(path))
 
 
+def _meant(path: Path) -> str | None:
+    model = model_at(path[:-1])
+    return closest(str(path[-1]), model.model_fields) if model else None
+
+
 def _home_of(key: str) -> str:
     homes = [noun for model, noun in _NOUNS.items() if key in model.model_fields]
     return f"'{key}' is a key of {' and of '.join(homes)}" if homes else ""
@@ -118,10 +125,16 @@ def _mend(details: ErrorDetails, path: Path, position: Position | None) -> str:
             return _mend_number(str(given))
         case "enum" if isinstance(given, str):
             return did_you_mean(given, choices_at(path))
-        case "dict_type" | "model_type" if isinstance(given, list):
-            return "write names as keys, without '-'"
+        case "dict_type" | "model_type":
+            return _mend_mapping(given, path)
         case kind:
             return "write [a, b], or a line with '- ' for each item" if kind == "tuple_type" else ""
+
+
+def _mend_mapping(given: object, path: Path) -> str:
+    if not path:
+        return "start with keys such as 'name: ml-training'"
+    return "write names as keys, without '-'" if isinstance(given, list) else ""
 
 
 def _mend_boolean(text: str) -> str:

@@ -34,7 +34,7 @@ def read_document(report: Report) -> Document | None:
     except UnreadableError:
         return None
     if root is None or (isinstance(root, Scalar) and root.plain and not root.text):
-        report.error(ReadingError.SYNTAX, "the file is empty", Span(1, 1))
+        report.error(ReadingError.SYNTAX, "the file is empty", Span(1, 1), "write at least name, capacity and teams")
         return None
     builder = _Builder(report)
     data = builder.build(root, root.span, ())
@@ -113,10 +113,13 @@ class _Builder:
         except ScalarError as error:
             self.report.error(ReadingError.WRONG_VALUE, error.message, key.span, error.help, path)
             return None
+        if not name:
+            self.report.error(ReadingError.WRONG_VALUE, "a key is missing", key.span, "write it before the ':'", path)
+            return None
         if key.tag is not None:
             self.report.error(ReadingError.UNSUPPORTED_YAML, *unsupported_tag(key.tag, key.span), path)
         elif key.plain and not _is_text(name):
-            message = f"the key {name} is not a text" if name else "a key is missing"
+            message = f"the key {name} is not a text"
             self.report.error(ReadingError.WRONG_VALUE, message, key.span, f'put it in quotes: "{name}"', (*path, name))
         return name
 

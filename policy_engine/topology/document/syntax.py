@@ -33,6 +33,18 @@ class _Place:
         return f"line {self.start.line}, column {self.start.column}"
 
 
+_TOKENS = {
+    "<stream end>": "the end of the file",
+    "<document start>": "a new document",
+    "<document end>": "the end of the document",
+    "<scalar>": "a text",
+    "<alias>": "an alias",
+    "<anchor>": "an anchor",
+    "<tag>": "a tag",
+    "?": "a key",
+}
+
+
 def _tab(_: re.Match[str], place: _Place) -> Explanation:
     return "a tab stands where only spaces may stand", place.here, "indent with spaces, and put a space after ':'"
 
@@ -57,8 +69,7 @@ def _unclosed_quote(_: re.Match[str], place: _Place) -> Explanation:
 def _unclosed_bracket(match: re.Match[str], place: _Place) -> Explanation:
     bracket, found = match[1], match[2]
     opening = {"]": "[", "}": "{"}[bracket]
-    end = "the end of the file" if "stream end" in found else f"'{found}'"
-    message = f"expected ',' or '{bracket}', not {end}"
+    message = f"expected ',' or '{bracket}', not {_TOKENS.get(found, repr(found))}"
     return message, place.here, f"the '{opening}' of {place.opened} is still open"
 
 
@@ -84,7 +95,11 @@ def _dash(_: re.Match[str], place: _Place) -> Explanation:
 
 
 def _nothing(match: re.Match[str], place: _Place) -> Explanation:
-    return f"expected a value, not '{match[1]}'", place.here, "remove it, or put a value before it"
+    return (
+        f"expected a value, not {_TOKENS.get(match[1], repr(match[1]))}",
+        place.here,
+        "remove it, or put a value before it",
+    )
 
 
 def _rest(match: re.Match[str], place: _Place) -> Explanation:
