@@ -22,7 +22,7 @@ def assemble(
     fails: pl.Series | bool,
     epoch: int | None,
 ) -> JobTrace:
-    """A trace of n checked jobs in the order of their source. Times are ms, nothing is null; a plain value is for every job."""
+    """A trace of n checked jobs in any order. Times are ms; nothing is null; a plain value is every job's."""
     at = submitted_at.cast(pl.Int64).to_numpy()
     order = None if bool((at[1:] >= at[:-1]).all()) else pl.Series(np.argsort(at, kind="stable"))
 

@@ -105,10 +105,10 @@ def test_instances_list_several_types_and_equal_needs_are_one() -> None:
 
 def test_json_lines_take_numbers_texts_nulls_and_an_object_of_instances() -> None:
     trace = read(
-        '{"job_id": 17, "share": "s", "submitted_at": 1.5, "instances": {"ml.x": 2, "ml.y": 1}, "runtime_seconds": "60"}\n'
-        "\n   \n"
-        '{"job_id": "b", "share": "s", "submitted_at": 0, "instances": "ml.x=1", "runtime_seconds": 1e2, "priority": null,'
-        ' "fails": true}\n'
+        '{"job_id": 17, "share": "s", "submitted_at": 1.5, "instances": {"ml.x": 2, "ml.y": 1}, "runtime_seconds":"60"}'
+        "\n\n   \n"
+        '{"job_id": "b", "share": "s", "submitted_at": 0, "instances": "ml.x=1", "runtime_seconds": 1e2,'
+        ' "priority": null, "fails": true}\n'
     )
     assert trace.job_id.to_list() == ["b", "17"]
     assert needs_of(trace, 1) == {"ml.x": 2, "ml.y": 1}
@@ -232,7 +232,7 @@ def test_a_bad_value_is_reported_at_its_place(column: str, value: str | None, id
     text = one_row(**values)
     (finding,) = findings(text)
     assert (finding.id, finding.path) == (id_, (column,))
-    header, row = text.splitlines()
+    row = text.splitlines()[1]
     assert finding.position is not None
     assert (finding.position.line, finding.position.text) == (2, row)
     assert row[finding.position.column - 1 :].split(",")[0] == (value or "")
@@ -375,10 +375,12 @@ def test_damaged_parquet_is_an_input_error_or_a_trace_and_never_anything_else(da
     content = bytearray(buffer.getvalue())
     for _ in range(data.draw(st.integers(1, 20))):
         content[data.draw(st.integers(4, len(content) - 1))] = data.draw(st.integers(0, 255))
+    cut = bytes(content[: data.draw(st.integers(0, len(content)))])
     try:
-        read(bytes(content[: data.draw(st.integers(0, len(content)))]))
-    except InputError as error:
-        assert error.findings
+        jobs = len(read(cut))
+    except InputError:
+        jobs = 0
+    assert jobs in {0, 50}
 
 
 @given(st.binary(max_size=300), st.sampled_from([None, *FileFormat]))
@@ -394,7 +396,7 @@ def test_line_ends_byte_order_mark_and_quotes_are_no_data() -> None:
 
 
 def test_hostile_job_ids_are_data_and_are_cut_and_escaped_in_messages() -> None:
-    ids = ["x" * 10_240, "<script>alert(1)</script>", "\x1b[31m\x07", "=1+1", "‮", " "]
+    ids = ["x" * 10_240, "<script>alert(1)</script>", "\x1b[31m\x07", "=1+1", "\u202e", " "]
     frame = pl.DataFrame([{**ROW, "job_id": i} for i in ids])
     assert read(frame.write_csv()).job_id.to_list() == ids
     messages = [

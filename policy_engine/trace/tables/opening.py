@@ -53,10 +53,18 @@ def open_table(source: Source, format: FileFormat | None = None) -> Table:  # no
     chosen = format or named or (FileFormat.JSONL if content.lstrip()[:1] == b"{" else FileFormat.CSV)
     if chosen is FileFormat.PARQUET:
         return ParquetTable(name, content)
-    if not content:
-        raise InputError([Finding("TR002", Severity.ERROR, "the file is empty", position=Position(name, 1, 1))])
     _check_text(name, content)
     return CsvTable(name, content) if chosen is FileFormat.CSV else JsonLinesTable(name, content)
+
+
+def read_text(source: Source) -> tuple[str, bytes]:
+    """Name and bytes of a text file, unpacked. Raises InputError if it cannot be read, is empty or is not UTF-8."""
+    name, content = _load(source)
+    if isinstance(content, Path):
+        raise unreadable(name, "the file is Parquet, not text")
+    content = _decompressed(name, content).removeprefix(_BYTE_ORDER_MARK)
+    _check_text(name, content)
+    return name, content
 
 
 def _load(source: Source) -> tuple[str, bytes | Path]:
@@ -86,6 +94,8 @@ def _decompressed(name: str, content: bytes) -> bytes:
 
 
 def _check_text(name: str, content: bytes) -> None:
+    if not content:
+        raise InputError([Finding("TR002", Severity.ERROR, "the file is empty", position=Position(name, 1, 1))])
     if content.isascii():
         return
     try:
