@@ -23,6 +23,11 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from policy_engine.assumptions import Assumptions
 from policy_engine.durations import Milliseconds
 from policy_engine.topology.expectations import Expectations, target_problem
+from policy_engine.topology.service_limits import (
+    MAX_QUEUE_PRIORITY,
+    MAX_SCHEDULING_PRIORITY,
+    TIME_LIMIT_REASONS,
+)
 
 UNLIMITED = -1
 WRONG_TARGET = "wrong_target"
@@ -57,6 +62,12 @@ class ShareState(StrEnum):
 WholeNumber = Annotated[int, Strict(), Field(ge=-(2**31), lt=2**31)]
 """Whole numbers as AWS's API takes them: 32 bits. Which of them make sense is for the rules to say."""
 Flag = Annotated[bool, Strict()]
+BorrowLimit = Annotated[WholeNumber, WithJsonSchema({"type": "integer", "minimum": UNLIMITED, "examples": [100]})]
+QueuePriority = Annotated[WholeNumber, WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MAX_QUEUE_PRIORITY})]
+SchedulingPriority = Annotated[
+    WholeNumber, WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MAX_SCHEDULING_PRIORITY})
+]
+TimeLimitReason = Annotated[str, WithJsonSchema({"type": "string", "enum": list(TIME_LIMIT_REASONS)})]
 Instances = Annotated[WholeNumber, WithJsonSchema({"type": "integer", "minimum": 1})]
 Capacity = dict[str, Instances]
 """Whole instances of each SageMaker instance type."""
@@ -70,7 +81,7 @@ class _Model(BaseModel):
 class TimeLimit(_Model):
     """A RUNNABLE time-limit action: end a job that has blocked the front of its share for a known reason."""
 
-    reason: str = Field(
+    reason: TimeLimitReason = Field(
         description="The reason as AWS writes it, such as MISCONFIGURATION:QUOTA_MANAGEMENT_LIMIT_EXCEEDED."
     )
     after: Milliseconds = Field(description="How long the job may block before it is terminated (10m to 24h).")
@@ -79,7 +90,7 @@ class TimeLimit(_Model):
 class Queue(_Model):
     """The SageMaker Training job queue."""
 
-    priority: WholeNumber = Field(1, description="Queue priority, 0 to 1000.")
+    priority: QueuePriority = Field(1, description="Queue priority, 0 to 1000.")
     time_limits: tuple[TimeLimit, ...] = Field(
         (),
         description="RUNNABLE time-limit actions. Without one, a job that can never run blocks its share for ever.",
@@ -98,7 +109,7 @@ class QuotaShare(_Model):
     strategy: ResourceSharingStrategy = Field(
         description="RESERVE keeps idle capacity, LEND lends it, LEND_AND_BORROW lends and borrows."
     )
-    borrow_limit: WholeNumber | None = Field(
+    borrow_limit: BorrowLimit | None = Field(
         None,
         description="Percent of its own limits that the share may borrow on top. Left out or -1: unlimited. "
         "LEND_AND_BORROW only.",
@@ -106,7 +117,7 @@ class QuotaShare(_Model):
     in_share_preemption: Flag = Field(
         default=False, description="Whether a job may displace running jobs of lower priority in the same share."
     )
-    max_priority: WholeNumber | None = Field(
+    max_priority: SchedulingPriority | None = Field(
         None, description="The highest scheduling priority that the share's submitters may ask for, 0 to 9999."
     )
     largest_job: Capacity | None = Field(

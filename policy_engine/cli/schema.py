@@ -1,0 +1,29 @@
+"""`batch-quota schema`: print a JSON Schema."""
+
+import json
+from importlib.resources import files
+
+import click
+
+
+@click.command("schema")
+@click.argument("document", type=click.Choice(["topology", "outcome"]), default="topology")
+def command(document: str) -> None:
+    """Print the JSON Schema of a topology (the default), or of the outcome that `replay --format json` prints.
+
+    \b
+    Examples:
+      batch-quota schema > topology.schema.json
+      batch-quota schema outcome
+    """  # noqa: D301 (click takes \\b as: keep these lines as they are)
+    click.echo(_topology() if document == "topology" else _outcome())
+
+
+def _topology() -> str:
+    from policy_engine.topology.schema import topology_schema
+
+    return json.dumps(topology_schema(), indent=2)
+
+
+def _outcome() -> str:
+    return files("policy_engine.report").joinpath("outcome.schema.json").read_text(encoding="utf-8").rstrip()

@@ -1,0 +1,26 @@
+"""AWS Batch's limits for quota management that a topology can run into. Schema and rules both take them from here.
+
+Sources: "AWS Batch service quotas" and "Quota shares" in the AWS Batch user guide; CreateServiceEnvironment,
+CreateQuotaShare, CreateJobQueue and JobStateTimeLimitAction in the AWS Batch API reference.
+"""
+
+MAX_QUOTA_SHARES = 20
+"""Quota shares of one job queue. AWS does not raise it."""
+MAX_CAPACITY_LIMITS = 5
+"""Capacity limits of a quota share, and of a service environment with quota management."""
+MAX_NAME_LENGTH = 128
+NAME_CHARACTERS = "A-Za-z0-9_-"
+"""Of the names of quota shares, queues, service environments and scheduling policies."""
+MAX_QUEUE_PRIORITY = 1000
+MAX_SCHEDULING_PRIORITY = 9999
+MIN_TIME_LIMIT_SECONDS = 600
+MAX_TIME_LIMIT_SECONDS = 86_400
+TIME_LIMIT_REASONS = (
+    "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY",
+    "MISCONFIGURATION:SERVICE_ENVIRONMENT_MAX_RESOURCE",
+    "MISCONFIGURATION:QUOTA_MANAGEMENT_LIMIT_EXCEEDED",
+)
+"""Reasons that a RUNNABLE time-limit action of a SageMaker Training queue can name."""
+MAX_TAGS = 50
+MAX_TAG_KEY_LENGTH = 128
+MAX_TAG_VALUE_LENGTH = 256
