@@ -1,4 +1,7 @@
-"""Reading a topology from YAML or JSON: all that is wrong with it at once, each at its place."""
+"""Reading a topology from YAML or JSON: all that is wrong with it at once, each at its place.
+
+What only errors need is imported when there are some: `batch-quota validate` has to be quick.
+"""
 
 import sys
 from collections.abc import Iterable
@@ -13,11 +16,9 @@ from policy_engine.topology.document import Data, Document, read_document
 from policy_engine.topology.document.decoding import MAX_BYTES, decoded
 from policy_engine.topology.document.reporting import Report
 from policy_engine.topology.expectations import target_problem
-from policy_engine.topology.explanations import explain
 from policy_engine.topology.model import Topology
 from policy_engine.topology.reading_errors import ReadingError
 from policy_engine.topology.source import SourceMap
-from policy_engine.topology.suggestions import did_you_mean
 
 STANDARD_INPUT = "-"
 EXTENSION_PREFIX = "x-"
@@ -69,6 +70,8 @@ def _validated(document: Document, report: Report) -> Topology | None:
     try:
         return Topology.model_validate(data)
     except ValidationError as error:
+        from policy_engine.topology.explanations import explain
+
         report.findings.extend(explain(error, document))
         return None
 
@@ -86,6 +89,8 @@ def _wrong_targets(data: dict[str, Data], sources: SourceMap) -> Iterable[Findin
     for name in expectations:
         problem = target_problem(name, shares_of)
         if problem:
+            from policy_engine.topology.suggestions import did_you_mean
+
             path = ("expectations", name)
             mend = "rename one of them" if name in known else did_you_mean(name, known, f"known: {', '.join(known)}")
             yield Finding(
@@ -113,6 +118,8 @@ def _unreadable(name: str, error: OSError | ValueError) -> Finding:
 
 
 def _similar_file(name: str) -> str:
+    from policy_engine.topology.suggestions import did_you_mean
+
     path = FilePath(name)
     try:
         siblings = {sibling.name: sibling for sibling in path.parent.iterdir() if sibling.is_file()}

@@ -1,7 +1,7 @@
 """From text to nodes, with limits: no input makes it slow, deep or large.
 
 The parser's events are composed here rather than by the parser's own composer, which recurses into nested input
-and knows no limits.
+and knows no limits. What only errors need is imported when there are some: `batch-quota validate` has to be quick.
 """
 
 from collections.abc import Iterator
@@ -21,10 +21,8 @@ from ruamel.yaml.events import (
 
 from policy_engine.topology.document.nodes import Entry, Mapping, Node, Scalar, Sequence
 from policy_engine.topology.document.reporting import Report, UnreadableError
-from policy_engine.topology.document.syntax import explain_syntax_error
 from policy_engine.topology.reading_errors import ReadingError
 from policy_engine.topology.source import Span
-from policy_engine.topology.suggestions import did_you_mean
 
 MAX_DEPTH = 32
 MAX_NODES = 20_000
@@ -129,6 +127,8 @@ class _Composer:
         if anchor in {container.anchor for container in self._open}:
             self._stop(ReadingError.UNSUPPORTED_YAML, f"*{anchor} stands inside &{anchor} itself", span)
         if anchor not in self._anchors:
+            from policy_engine.topology.suggestions import did_you_mean
+
             self._stop(
                 ReadingError.SYNTAX,
                 f"there is no anchor &{anchor} before this alias",
@@ -173,6 +173,8 @@ def _events(report: Report) -> Iterator[Event]:
     try:
         yield from YAML(typ="safe", pure=True).parse(report.text)
     except MarkedYAMLError as error:
+        from policy_engine.topology.document.syntax import explain_syntax_error
+
         report.error(ReadingError.SYNTAX, *explain_syntax_error(error))
         raise UnreadableError from error
     except YAMLError as error:

@@ -1,7 +1,6 @@
 """From a file's bytes to text: UTF-8 without control characters, up to a limit."""
 
 import codecs
-import re
 
 from policy_engine.diagnostics import Finding, InputError, Position, Severity
 from policy_engine.topology.reading_errors import ReadingError
@@ -16,7 +15,6 @@ _OTHER_ENCODINGS = (
     (codecs.BOM_UTF16_LE, "UTF-16"),
     (codecs.BOM_UTF16_BE, "UTF-16"),
 )
-_NOT_PRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def decoded(content: bytes | str, file: str) -> str:
@@ -31,12 +29,23 @@ def decoded(content: bytes | str, file: str) -> str:
         )
     text = content if isinstance(content, str) else _from_utf8(content, file)
     text = text.removeprefix("\ufeff")
-    found = _NOT_PRINTABLE.search(text)
-    if found:
-        character = "a NUL byte" if found[0] == "\0" else f"the control character U+{ord(found[0]):04X}"
-        position = _position(file, text, found.start())
+    found = next((index for index, character in enumerate(text) if not _is_allowed(character)), None)
+    if found is not None:
+        character = "a NUL byte" if text[found] == "\0" else f"the control character U+{ord(text[found]):04X}"
+        position = _position(file, text, found)
         raise _error(ReadingError.NOT_TEXT, f"the file has {character} here", "save it as plain UTF-8 text", position)
     return text
+
+
+def _is_allowed(character: str) -> bool:
+    """Whether YAML 1.2 takes the character as printable."""
+    return (
+        " " <= character <= "~"
+        or character in "\n\r\t\x85"
+        or "\xa0" <= character <= "\ud7ff"
+        or "\ue000" <= character <= "\ufffd"
+        or character >= "\U00010000"
+    )
 
 
 def _from_utf8(content: bytes, file: str) -> str:
