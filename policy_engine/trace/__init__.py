@@ -1,5 +1,6 @@
 """Job traces and control events: columns in memory, and one reader for each format."""
 
+from policy_engine.trace.event_reading import check_events, read_events
 from policy_engine.trace.events import (
     ControlEvent,
     SetShareState,
@@ -12,6 +13,7 @@ from policy_engine.trace.events import (
 from policy_engine.trace.jobs import NONE, ON_STOP, JobTrace
 from policy_engine.trace.reading import check_shares, read_trace
 from policy_engine.trace.tables import FileFormat
+from policy_engine.trace.writing import write_trace
 
 __all__ = [
     "NONE",
@@ -25,6 +27,9 @@ __all__ = [
     "UpdateCapacity",
     "UpdatePriority",
     "UpdateShare",
+    "check_events",
     "check_shares",
+    "read_events",
     "read_trace",
+    "write_trace",
 ]

@@ -12,17 +12,19 @@ from policy_engine.trace.jobs import NONE, ON_STOP, Int64, JobTrace
 from policy_engine.trace.tables import FileFormat, format_of
 
 
-def write_trace(trace: JobTrace, destination: Path | str | BinaryIO, *, overwrite: bool = False) -> None:
-    """Write a trace to a file, in the format that its name shows (CSV if none), or as CSV to a binary stream.
+def write_trace(
+    trace: JobTrace,
+    path: Path | str,
+    *,
+    format: FileFormat | None = None,  # noqa: A002
+    overwrite: bool = False,
+) -> None:
+    """Write a trace to a file: in the given format, else in the one that its name shows, else as CSV.
 
     The file appears whole or not at all. Raises FileExistsError if it is there and `overwrite` is false, and OSError.
     """
-    if isinstance(destination, str | Path):
-        path = Path(destination)
-        with writing(path, overwrite=overwrite) as file:
-            write_stream(trace, file, format_of(path) or FileFormat.CSV)
-    else:
-        write_stream(trace, destination, FileFormat.CSV)
+    with writing(Path(path), overwrite=overwrite) as file:
+        write_stream(trace, file, format or format_of(Path(path)) or FileFormat.CSV)
 
 
 def write_stream(trace: JobTrace, stream: BinaryIO, format: FileFormat) -> None:  # noqa: A002

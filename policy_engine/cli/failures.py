@@ -1,0 +1,35 @@
+"""How a command ends when it cannot use its input: every finding on standard error, exit status 2."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+from policy_engine.diagnostics import Finding, InputError
+from policy_engine.report.diagnostics import finding_text, wants_color
+
+UNUSABLE = 2
+
+
+@contextmanager
+def unusable_input() -> Iterator[None]:
+    """Report an InputError, or an OSError of the file that was to be written, and exit."""
+    try:
+        yield
+    except InputError as error:
+        for finding in error.findings:
+            note(finding)
+        sys.exit(UNUSABLE)
+    except FileExistsError as error:
+        click.echo(f"error: {error}; --force overwrites it", err=True)
+        sys.exit(UNUSABLE)
+    except OSError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(UNUSABLE)
+
+
+def note(finding: Finding) -> None:
+    """Print one finding on standard error."""
+    color = wants_color(sys.stderr)
+    click.echo(finding_text(finding, color=color), err=True, color=color)
