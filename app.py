@@ -24,12 +24,16 @@ UNUSABLE = 2
 
 
 def main() -> int:
-    """Synthesize every topology. The exit status is that of `batch-quota validate` for them."""
+    """What `cdk` runs."""
     # jsii starts Node when aws_cdk is imported. Node comes with the virtual environment; the system's may be too old.
     os.environ.setdefault("JSII_NODE", str(Path(ROOT_DIR, "bin", "node")))
     from aws_cdk import App
 
-    app = App()
+    return synthesize(App())
+
+
+def synthesize(app: "App") -> int:
+    """Synthesize every topology that the context names. The exit status is that of `batch-quota validate` for them."""
     paths = topology_paths(app)
     if not paths:
         click.echo(

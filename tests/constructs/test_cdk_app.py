@@ -39,14 +39,12 @@ def topology_file(tmp_path: Path) -> Callable[..., str]:
 
 
 @pytest.fixture
-def synth(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., int]:
-    """What app.py does when `cdk` runs it with a context; its exit status."""
+def synth(tmp_path: Path) -> Callable[..., int]:
+    """What app.py does with a context; its exit status."""
 
     def run(**context: object) -> int:
-        monkeypatch.setenv("CDK_CONTEXT_JSON", json.dumps(context))
-        monkeypatch.setenv("CDK_OUTDIR", str(tmp_path / "cdk.out"))
-        monkeypatch.setenv("CDK_VALIDATION", "false")
-        return cdk_app.main()
+        app = App(context=context, outdir=str(tmp_path / "cdk.out"), builtin_cloud_formation_validation=False)
+        return cdk_app.synthesize(app)
 
     return run
 

@@ -1,0 +1,38 @@
+"""The programs in examples/cdk, which are also what the documentation shows."""
+
+import json
+import runpy
+from collections import Counter
+from functools import partial
+from pathlib import Path
+
+import aws_cdk
+import cfnlint.api
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "cdk"
+RESOURCES = {
+    "own_stack": {
+        "AWS::Batch::SchedulingPolicy": 1,
+        "AWS::Batch::ServiceEnvironment": 1,
+        "AWS::Batch::JobQueue": 1,
+        "AWS::Batch::QuotaShare": 7,
+        "AWS::SSM::Parameter": 1,
+    },
+    "parts": {
+        "AWS::Batch::SchedulingPolicy": 1,
+        "AWS::Batch::ServiceEnvironment": 1,
+        "AWS::Batch::JobQueue": 1,
+        "AWS::Batch::QuotaShare": 3,
+    },
+}
+
+
+@pytest.mark.parametrize("example", sorted(path.stem for path in EXAMPLES.glob("*.py")))
+def test_an_example_synthesizes_what_it_says(example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    app = partial(aws_cdk.App, outdir=str(tmp_path), builtin_cloud_formation_validation=False)
+    monkeypatch.setattr(aws_cdk, "App", app)
+    runpy.run_path(str(EXAMPLES / f"{example}.py"), run_name="__main__")
+    (template,) = [path.read_text() for path in tmp_path.glob("*.template.json")]
+    assert cfnlint.api.lint(template, regions=["us-east-1"]) == []
+    assert Counter(r["Type"] for r in json.loads(template)["Resources"].values()) == RESOURCES[example]
