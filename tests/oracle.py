@@ -220,11 +220,16 @@ class Misconfiguration:
 
 
 class Watcher:
-    """Is told of each decision before it is carried out, and of the end of each pass. Does nothing by itself."""
+    """Is told of each pass, and of each decision before it is carried out. Does nothing by itself."""
+
+    def before_pass(self, scheduler: "Scheduler") -> None: ...
 
     def before_dispatch(self, scheduler: "Scheduler", job: Job) -> None: ...
 
     def before_stop(self, scheduler: "Scheduler", victims: list[Job], claimant: Job, kind: PreemptionKind) -> None: ...
+
+    def after_drop(self, scheduler: "Scheduler", claimant: Job) -> None:
+        """An in-share claim lapsed, or was dropped without a dispatch."""
 
     def after_pass(self, scheduler: "Scheduler", changes: int) -> None: ...
 
@@ -242,7 +247,7 @@ class Scheduler:
     events: list[ControlEvent]
     """Control events still to come, in the order in which they are applied."""
     time: int = 0
-    unavailable: list[Unavailable] = field(default_factory=list)
+    applied: list[ControlEvent] = field(default_factory=list)
     claims: list[Lane] = field(default_factory=list)
     """Lanes that have a claim, in opening order."""
     in_share_claims: dict[Lane, Job] = field(default_factory=dict)
@@ -415,6 +420,7 @@ class Scheduler:
         for event in due:
             self.events.remove(event)
             self.apply_control_event(event)
+            self.applied.append(event)
         return bool(due)
 
     def apply_time_limits(self) -> bool:
@@ -486,6 +492,7 @@ class Scheduler:
 
     def scheduling_pass(self) -> None:
         """Phases A, B, C until none of them changes anything."""
+        self.watcher.before_pass(self)
         changes = 0
         while self.change():
             changes += 1
@@ -506,7 +513,7 @@ class Scheduler:
             reason = Reason.NONE if head is None else self.misconfiguration(head)
             if head is None or reason is not Reason.NONE:
                 self.drop_claim(lane)
-                self.in_share_claims.pop(lane, None)
+                self.drop_in_share_claim(lane)
             before = self.misconfigured.pop(lane, None)
             if head is not None and reason is not Reason.NONE:
                 seen = Misconfiguration(head, reason, self.time)
@@ -533,6 +540,10 @@ class Scheduler:
         """A claim that is open for another job makes way (decision 14)."""
         self.in_share_claims.pop(lane, None)
         self.in_share_claims[lane] = head
+
+    def drop_in_share_claim(self, lane: Lane) -> None:
+        if lane in self.in_share_claims:
+            self.watcher.after_drop(self, self.in_share_claims.pop(lane))
 
     def phase_a(self) -> bool:
         """A. Entitled heads."""
@@ -600,7 +611,7 @@ class Scheduler:
             if self.may_borrow(head) and self.fits_later(head):  # 3
                 self.set_aside(head)
             else:  # 1, 3
-                self.in_share_claims.pop(lane)
+                self.drop_in_share_claim(lane)
         return False
 
     def order_of_b(self) -> list[tuple[Lane, Job]]:
@@ -639,7 +650,7 @@ class Scheduler:
         for lane, job in list(self.in_share_claims.items()):
             stopping = any(other.share is lane.share and other.phase is Phase.STOPPING for other in self.jobs)
             if self.head(lane) is not job or not stopping:
-                del self.in_share_claims[lane]
+                self.drop_in_share_claim(lane)
 
     # Section 5: victims
 
@@ -734,7 +745,8 @@ class Scheduler:
         ]  # decision 6
         provision = max(self.latency(self.assumptions.provision_seconds, unit) for unit in job.need)
         startup = max(self.latency(self.assumptions.startup_seconds, unit) for unit in job.need)
-        lacking = any(event.unit in job.need and event.at <= self.time < event.until for event in self.unavailable)
+        outages = [event for event in self.applied if isinstance(event, Unavailable)]
+        lacking = any(event.unit in job.need and event.at <= self.time < event.until for event in outages)
         attempt = Attempt(
             scheduled_at=self.time,
             resume=self.assumptions.resume_seconds if earlier else 0,
@@ -844,7 +856,7 @@ class Scheduler:
             case Terminate():
                 self.terminate(self.job(event.job))
             case Unavailable():
-                self.unavailable.append(event)
+                pass  # looked at by each dispatch
 
     def update_share(self, share: Share, event: UpdateShare) -> None:
         """The fields that it names are replaced, the whole of the limits included."""

@@ -7,7 +7,7 @@ ties, contention and preemption are frequent. `describe` prints a scenario as th
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -310,94 +310,112 @@ def chance(source: Source, percent: int) -> bool:
     return source.between(0, 99) >= 100 - percent
 
 
-def _amount(source: Source) -> int:
-    return source.pick((1, 1, 1, 2, 2, 3, 4))
+@dataclass(frozen=True)
+class Traits:
+    """What a scenario is like as a whole."""
+
+    units: tuple[str, ...]
+    misfits: bool
+    """Some jobs need more than they can ever have, or units that their share or the environment lacks."""
+    failures: bool
+    """Some jobs fail by themselves, time out, or may be preempted only so often."""
+    latest: int
+    """Seconds within which jobs are submitted and control events happen."""
 
 
-def _limits(source: Source, units: Sequence[str]) -> dict[str, int]:
-    """Limits for at least one unit, now and then not for all."""
-    named = [unit for unit in units if not chance(source, 20)] or [source.pick(units)]
-    return {unit: _amount(source) for unit in named}
-
-
-def _share(source: Source, units: Sequence[str]) -> QuotaShare:
-    strategy = source.pick((LEND_AND_BORROW, LEND_AND_BORROW, LEND_AND_BORROW, LEND, RESERVE))
-    return share(
-        _limits(source, units),
-        strategy,
-        borrow_limit=source.pick((None, UNLIMITED, 0, 50, 100, 200)) if strategy is LEND_AND_BORROW else None,
-        in_share_preemption=chance(source, 60),
-        state="DISABLED" if chance(source, 2) else "ENABLED",
+def _traits(source: Source) -> Traits:
+    return Traits(
+        units=UNITS[: source.pick((1, 1, 2, 2, 3))],
+        misfits=chance(source, 40),
+        failures=chance(source, 60),
+        latest=source.pick((10, 20, 40)),
     )
 
 
-def _capacity(source: Source, units: Sequence[str], shares: Mapping[str, QuotaShare]) -> dict[str, int]:
+def _limits(source: Source, traits: Traits) -> dict[str, int]:
+    """Limits for at least one unit, now and then not for all."""
+    named = [unit for unit in traits.units if not chance(source, 15)] or [source.pick(traits.units)]
+    return {unit: source.pick((1, 1, 2, 2, 3, 4)) for unit in named}
+
+
+def _share(source: Source, traits: Traits) -> QuotaShare:
+    strategy = source.pick((*(LEND_AND_BORROW,) * 6, LEND, LEND, RESERVE, RESERVE))
+    return share(
+        _limits(source, traits),
+        strategy,
+        borrow_limit=source.pick((None, None, None, UNLIMITED, UNLIMITED, 200, 200, 100, 50, 0))
+        if strategy.borrows
+        else None,
+        in_share_preemption=chance(source, 60),
+        state="DISABLED" if chance(source, 1) else "ENABLED",
+    )
+
+
+def _capacity(source: Source, traits: Traits, shares: Mapping[str, QuotaShare]) -> dict[str, int]:
     """About what the shares add up to: exactly, less or more; now and then a unit is missing."""
     capacity = {}
-    for unit in units:
+    for unit in traits.units:
         allocated = sum(quota_share.capacity.get(unit, 0) for quota_share in shares.values())
-        if not chance(source, 1):
-            capacity[unit] = max(1, allocated + source.pick((0, 0, 0, -1, 1, -2, 2, 4)))
+        if not (traits.misfits and chance(source, 3)):
+            capacity[unit] = max(1, allocated + source.pick((0, 0, 0, 0, 0, 0, -1, -2, 1, 4)))
     return capacity
 
 
-def _need(source: Source, units: Sequence[str], limits: Mapping[str, int]) -> dict[str, int]:
+def _need(source: Source, traits: Traits, quota_share: QuotaShare, *, small: bool) -> dict[str, int]:
     """Mostly what fits within the limits, sometimes what fits only by borrowing, seldom what never fits."""
-    usual = [unit for unit in units if unit in limits]
-    kind = source.pick(("usual",) * 16 + ("foreign",))
-    first = source.pick(usual if kind == "usual" and usual else units)
-    needed = [first]
-    if len(units) > 1 and chance(source, 30):
-        needed += [source.pick([unit for unit in units if unit != first])]
+    limits = quota_share.capacity
+    foreign = traits.misfits and chance(source, 6)
+    units = traits.units if foreign else tuple(limits)
+    needed = {source.pick(units)}
+    if len(units) > 1 and chance(source, 35):
+        needed.add(source.pick(units))
 
     def quantity(unit: str) -> int:
         limit = limits.get(unit, 1)
-        match source.pick(("one", "one", "one", "within", "within", "above", "far above")):
-            case "one":
-                return 1
-            case "within":
-                return source.between(1, limit)
-            case "above":
-                return source.between(1, 2 * limit)
-            case _:
-                return source.pick((1, limit, limit + 1, 2 * limit + 2))
+        if traits.misfits and chance(source, 8):
+            return limit + source.between(1, 6)
+        if quota_share.strategy.borrows and quota_share.borrow_limit in (None, UNLIMITED, 200) and chance(source, 12):
+            return limit + 1
+        return 1 if small else source.pick((1, 1, min(2, limit), limit, limit, source.between(1, limit)))
 
-    return {unit: quantity(unit) for unit in units if unit in needed}
+    return {unit: quantity(unit) for unit in traits.units if unit in needed}
 
 
-def _row(source: Source, units: Sequence[str], shares: Mapping[str, QuotaShare]) -> Row:
-    name = source.pick(tuple(shares))
+def _row(source: Source, traits: Traits, shares: Mapping[str, QuotaShare], bursts: Mapping[str, int]) -> Row:
+    """A job. Those of one share come together, and the first has the most, so that others lend before they claim."""
+    name = source.pick((*shares, *tuple(shares)[:1] * (len(shares) // 2)))
+    at = source.pick((bursts[name], bursts[name] + source.between(0, 3), source.between(bursts[name], traits.latest)))
     return Row(
         id="",
         share=name,
-        at=source.pick((0, source.between(0, 10), source.between(0, 40))),
-        need=_need(source, units, shares[name].capacity),
-        runs=source.pick((1, 2, 3, 5, 8, 13, 20, 20, 40, 40, 0, 200)),
-        priority=source.pick((0, 0, 1, 1, 2, 5, 9999)),
-        retries=source.pick((None, None, None, 0, 1, 2)),
-        checkpoint=source.pick((None, None, None, "on_stop", 1, 3, 5)),
-        timeout=source.between(1, 20) if chance(source, 12) else None,
-        fails=chance(source, 8),
+        at=at,
+        need=_need(source, traits, shares[name], small=chance(source, 75 if name == "s1" else 25)),
+        runs=source.pick((2, 5, 10, 20, 30, 30, 40, 40, 60, 60, 0, 200)),
+        priority=source.pick((0, 0, 0, 1, 1, 2, 5)),
+        retries=source.pick((None, None, None, 0, 1, 2)) if traits.failures else None,
+        checkpoint=source.pick((None, None, "on_stop", 1, 3, 5)),
+        timeout=source.between(1, 30) if traits.failures and chance(source, 15) else None,
+        fails=traits.failures and chance(source, 8),
     )
 
 
-def _latency(source: Source, units: Sequence[str]) -> object:
+def _latency(source: Source, traits: Traits) -> object:
     match source.pick(("none", "none", "one", "by unit")):
         case "none":
             return 0
         case "one":
             return source.between(0, 3)
         case _:
-            table = {unit: source.between(0, 3) for unit in units if chance(source, 70)}
+            table = {unit: source.between(0, 3) for unit in traits.units if chance(source, 70)}
             return table | ({"default": source.between(0, 3)} if chance(source, 50) else {})
 
 
-def _assumptions(source: Source, units: Sequence[str]) -> dict[str, object]:
+def _assumptions(source: Source, traits: Traits) -> dict[str, object]:
     """Every switch; in one of three scenarios, those that decide keep their defaults."""
     drawn: dict[str, object] = {
         "stop_seconds": source.pick((0, 1, 3, 3, 10, 120)),
-        "provision_seconds": _latency(source, units),
-        "startup_seconds": _latency(source, units),
+        "provision_seconds": _latency(source, traits),
+        "startup_seconds": _latency(source, traits),
         "resume_seconds": source.pick((0, 0, 1, 2)),
         "capacity_retry_seconds": source.pick((1, 2, 3, 5, 300)),
     }
@@ -414,18 +432,30 @@ def _assumptions(source: Source, units: Sequence[str]) -> dict[str, object]:
     return drawn
 
 
-def _event(source: Source, units: Sequence[str], shares: Mapping[str, QuotaShare], jobs: Sequence[Row]) -> ControlEvent:
-    at = milliseconds(source.between(0, 45))
-    kinds = ("update_priority", "update_share", "update_capacity", "terminate", "unavailable")
-    match source.pick((*kinds, "update_share", "unavailable", "set_share_state")):
+EVENT_KINDS = (
+    "update_priority",
+    "update_share",
+    "update_share",
+    "update_capacity",
+    "terminate",
+    "unavailable",
+    "unavailable",
+    "set_share_state",
+)
+
+
+def _event(source: Source, traits: Traits, shares: Mapping[str, QuotaShare], jobs: Sequence[Row]) -> ControlEvent:
+    at = milliseconds(source.between(0, traits.latest + 10))
+    match source.pick(EVENT_KINDS):
         case "update_priority":
             return UpdatePriority(at=at, job=source.pick(jobs).id, priority=source.pick((0, 1, 2, 5, 9999)))
         case "update_capacity":
-            return UpdateCapacity(at=at, unit=source.pick(units), capacity=source.between(0, 8))
+            return UpdateCapacity(at=at, unit=source.pick(traits.units), capacity=source.between(0, 8))
         case "terminate":
             return Terminate(at=at, job=source.pick(jobs).id)
         case "unavailable":
-            return Unavailable(at=at, unit=source.pick(units), until=at + milliseconds(source.pick((1, 3, 8, 20))))
+            until = at + milliseconds(source.pick((1, 3, 8, 20, 60)))
+            return Unavailable(at=at, unit=source.pick(traits.units), until=until)
         case "set_share_state":
             state = source.pick((ShareState.DISABLED, ShareState.DISABLED, ShareState.ENABLED))
             return SetShareState(at=at, share=source.pick(tuple(shares)), state=state)
@@ -433,7 +463,7 @@ def _event(source: Source, units: Sequence[str], shares: Mapping[str, QuotaShare
             return UpdateShare(
                 at=at,
                 share=source.pick(tuple(shares)),
-                limits=_limits(source, units) if chance(source, 60) else None,
+                limits=_limits(source, traits) if chance(source, 60) else None,
                 strategy=source.pick((None, None, LEND_AND_BORROW, LEND, RESERVE)),
                 borrow_limit=source.pick((None, None, UNLIMITED, 0, 50, 100)),
                 in_share_preemption=source.pick((None, None, True, False)),
@@ -441,29 +471,28 @@ def _event(source: Source, units: Sequence[str], shares: Mapping[str, QuotaShare
 
 
 def make_random_scenario(source: Source) -> Scenario:
-    units = UNITS[: source.pick((1, 1, 1, 2, 2, 3))]
-    most_shares = source.pick((3, 4, 5, 5, 5, 5, 5, 5, 5, 5, 5, 20))
-    quota_shares = source.several(lambda s: _share(s, units), 2, most_shares)
+    traits = _traits(source)
+    most_shares = source.pick((2, 3, 3, 4, 4, 4, 5, 5, 5, 5, 5, 20))
+    quota_shares = source.several(lambda s: _share(s, traits), 2, most_shares)
     shares = {f"s{number}": quota_share for number, quota_share in enumerate(quota_shares, start=1)}
-    least_jobs = source.pick((1, 4, 8, 16))
-    rows = source.several(lambda s: _row(s, units, shares), least_jobs, max(40 if least_jobs == 16 else 20, least_jobs))
-    jobs = [
-        Row(**{**row.__dict__, "id": f"j{number}"})
-        for number, row in enumerate(sorted(rows, key=lambda row: row.at), start=1)
-    ]
-    most_events = source.pick((0, 0, 0, 2, 6))
+    bursts = {name: source.between(0, traits.latest // 2) for name in shares} | {"s1": 0}
+    least_jobs = source.pick((1, 8, 16, 24))
+    rows = source.several(lambda s: _row(s, traits, shares, bursts), least_jobs, 40 if least_jobs == 24 else 24)
+    rows.sort(key=lambda row: row.at)
+    jobs = [replace(row, id=f"j{number}") for number, row in enumerate(rows, start=1)]
+    most_events = source.pick((0, 0, 0, 4, 10))
     return make_scenario(
-        _capacity(source, units, shares),
+        _capacity(source, traits, shares),
         shares,
         jobs,
-        events=source.several(lambda s: _event(s, units, shares, jobs), 0, most_events),
-        assumptions=_assumptions(source, units),
+        events=source.several(lambda s: _event(s, traits, shares, jobs), 0, most_events),
+        assumptions=_assumptions(source, traits),
         time_limits={
             reason: source.pick((1, 2, 5, 10, 20))
             for reason in (ENVIRONMENT_EXCEEDED, LIMIT_EXCEEDED)
             if chance(source, 40)
         },
-        until=source.between(0, 45_000) // 500 * 500 if chance(source, 15) else None,
+        until=source.between(0, 90) * 500 if chance(source, 15) else None,
     )
 
 
