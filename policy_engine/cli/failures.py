@@ -24,6 +24,8 @@ def unusable_input() -> Iterator[None]:
     except FileExistsError as error:
         click.echo(f"error: {error}; --force overwrites it", err=True)
         sys.exit(UNUSABLE)
+    except BrokenPipeError:
+        raise  # the reader of standard output has enough; click ends quietly
     except OSError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(UNUSABLE)

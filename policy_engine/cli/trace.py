@@ -2,7 +2,7 @@
 
 import click
 
-from policy_engine.cli import trace_convert
+from policy_engine.cli import trace_convert, trace_describe, trace_generate
 
 
 @click.group("trace", no_args_is_help=True)
@@ -10,4 +10,5 @@ def command() -> None:
     """Convert, generate and describe traces."""
 
 
-command.add_command(trace_convert.command)
+for _subcommand in (trace_convert.command, trace_generate.command, trace_describe.command):
+    command.add_command(_subcommand)

@@ -1,20 +1,17 @@
 """`batch-quota trace convert`: any trace as a native one."""
 
-import sys
 from collections.abc import Mapping
 from typing import cast
 
 import click
 from click.core import ParameterSource
 
+from policy_engine.cli import trace_output
 from policy_engine.cli.failures import note, unusable_input
 from policy_engine.cli.pairs import pair_option
 from policy_engine.trace.formats import FORMATS, ForeignFormat, Options, Sizes, TimeUnit, convert
-from policy_engine.trace.jobs import JobTrace
 from policy_engine.trace.tables import FileFormat
-from policy_engine.trace.writing import write_stream, write_trace
 
-STDOUT = "-"
 _ALWAYS = frozenset({"source", "foreign", "output", "output_format", "source_format", "force"})
 _KINDS = "\n".join(f"  {kind.name:<12} {kind.summary}" for kind in FORMATS.values())
 _HELP = f"""\
@@ -48,19 +45,19 @@ Examples:
     "-o",
     "--output",
     type=click.Path(allow_dash=True),
-    default=STDOUT,
+    default=trace_output.STDOUT,
     help="File to write; standard output if left out.",
 )
 @click.option(
     "output_format",
     "--to",
-    type=click.Choice([form.value for form in FileFormat]),
+    type=click.Choice(trace_output.FORMATS),
     help="Format to write, if the file's name does not show it. [default: csv]",
 )
 @click.option(
     "source_format",
     "--source-format",
-    type=click.Choice([form.value for form in FileFormat]),
+    type=click.Choice(trace_output.FORMATS),
     help="Format of SOURCE, if neither its name nor its first bytes show it.",
 )
 @click.option("--force", is_flag=True, help="Overwrite the output.")
@@ -123,7 +120,7 @@ def command(
         trace = convert(
             source, kind, _options(chosen), format=FileFormat(source_format) if source_format else None, note=note
         )
-        _write(trace, output, FileFormat(output_format) if output_format else None, force=force)
+        trace_output.put(trace, output, output_format, force=force)
 
 
 def _refuse_idle_options(ctx: click.Context, kind: ForeignFormat) -> None:
@@ -157,12 +154,3 @@ def _whole(text: str, flag: str, low: int, high: int) -> int:
     if text.isascii() and text.isdecimal() and low <= int(text) <= high:
         return int(text)
     raise click.BadParameter(f"expected a whole number from {low} to {high}, not {text!r}", param_hint=flag)
-
-
-def _write(trace: JobTrace, output: str, output_format: FileFormat | None, *, force: bool) -> None:
-    shares = f"{len(trace.share_names)} share{'' if len(trace.share_names) == 1 else 's'}"
-    if output == STDOUT:
-        write_stream(trace, sys.stdout.buffer, output_format or FileFormat.CSV)
-    else:
-        write_trace(trace, output, format=output_format, overwrite=force)
-    click.echo(f"{len(trace):,} jobs of {shares}" + ("" if output == STDOUT else f" written to {output}"), err=True)
