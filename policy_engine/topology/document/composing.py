@@ -4,6 +4,7 @@ The parser's events are composed here rather than by the parser's own composer, 
 and knows no limits. What only errors need is imported when there are some: `batch-quota validate` has to be quick.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -28,6 +29,7 @@ MAX_DEPTH = 32
 MAX_NODES = 20_000
 """Scalars, lists and mappings, once aliases are written out."""
 
+_VERSION = re.compile(r"%YAML[ \t]+(\S*)")
 _TAG_PREFIX = "tag:yaml.org,2002:"
 _TEXT_TAGS = frozenset({"!", f"{_TAG_PREFIX}str"})
 
@@ -54,7 +56,7 @@ class _Composer:
     def take(self, event: Event) -> None:
         span = _span(event)
         if isinstance(event, DocumentStartEvent):
-            self._start_document(event, span)
+            self._start_document(span)
         elif isinstance(event, AliasEvent):
             node = self._aliased(event.anchor, span)
             self._count(node.size, span)
@@ -67,7 +69,7 @@ class _Composer:
             done = self._open.pop()
             self._finish(done.node, done.anchor, done.span)
 
-    def _start_document(self, event: DocumentStartEvent, span: Span) -> None:
+    def _start_document(self, span: Span) -> None:
         self._documents += 1
         if self._documents > 1:
             self._stop(
@@ -75,14 +77,6 @@ class _Composer:
                 "a second document starts here: a file holds one topology",
                 span,
                 "write each topology into a file of its own",
-            )
-        if event.version not in {None, (1, 2)}:
-            version = ".".join(map(str, event.version))
-            self._stop(
-                ReadingError.UNSUPPORTED_YAML,
-                f"the file asks for YAML {version}: topologies are read by YAML 1.2",
-                Span(1, 1),
-                "remove the %YAML line",
             )
 
     def _take_scalar(self, event: ScalarEvent, span: Span) -> None:
@@ -170,6 +164,7 @@ def unsupported_tag(tag: str, span: Span) -> tuple[str, Span, str]:
 
 
 def _events(report: Report) -> Iterator[Event]:
+    _refuse_other_versions(report)
     try:
         yield from YAML(typ="safe", pure=True).parse(report.text)
     except MarkedYAMLError as error:
@@ -177,9 +172,28 @@ def _events(report: Report) -> Iterator[Event]:
 
         report.error(ReadingError.SYNTAX, *explain_syntax_error(error))
         raise UnreadableError from error
+    except (OverflowError, ValueError) as error:
+        from policy_engine.topology.document.syntax import explain_impossible_escape
+
+        report.error(ReadingError.SYNTAX, *explain_impossible_escape(report.text))
+        raise UnreadableError from error
     except YAMLError as error:
         report.error(ReadingError.SYNTAX, str(error).splitlines()[0], Span(1, 1))
         raise UnreadableError from error
+
+
+def _refuse_other_versions(report: Report) -> None:
+    """The parser would stop at some versions with errors that are none of YAML's, and read others in another way."""
+    for number, line in enumerate(report.lines, 1):
+        version = _VERSION.match(line)
+        if version and version[1] != "1.2":
+            report.error(
+                ReadingError.UNSUPPORTED_YAML,
+                "the file asks for a version of YAML other than 1.2",
+                Span(number, 1, len(version[0])),
+                "remove the %YAML line",
+            )
+            raise UnreadableError
 
 
 def _span(event: Event) -> Span:

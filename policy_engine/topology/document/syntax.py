@@ -1,12 +1,13 @@
 """The parser's syntax errors in the words of somebody who writes topologies."""
 
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from ruamel.yaml.error import MarkedYAMLError, StreamMark
 
-from policy_engine.topology.source import Span
+from policy_engine.topology.source import Span, lines_of
 
 Explanation = tuple[str, Span, str]
 """What is wrong, where, and how to mend it."""
@@ -33,6 +34,7 @@ class _Place:
         return f"line {self.start.line}, column {self.start.column}"
 
 
+_LONG_ESCAPE = re.compile(r"\\U([0-9a-fA-F]{8})")
 _TOKENS = {
     "<stream end>": "the end of the file",
     "<document start>": "a new document",
@@ -132,6 +134,16 @@ def explain_syntax_error(error: MarkedYAMLError) -> Explanation:
         if match and known.context in (error.context or ""):
             return known.explain(match, place)
     return problem, here, ""
+
+
+def explain_impossible_escape(text: str) -> Explanation:
+    """For the one thing that the parser hands on to Python unseen: an escaped code point that does not exist."""
+    for number, line in enumerate(lines_of(text), 1):
+        for escape in _LONG_ESCAPE.finditer(line):
+            if int(escape[1], 16) > sys.maxunicode:
+                span = Span(number, escape.start() + 1, len(escape[0]))
+                return f"there is no character {escape[0]}", span, "write the character itself"
+    return "there is an escape of no character", Span(1, 1), "write the character itself"
 
 
 def _span(mark: StreamMark | None) -> Span:
