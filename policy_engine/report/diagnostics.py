@@ -74,7 +74,9 @@ def _as_data(finding: Finding) -> dict[str, object]:
         "message": finding.message,
         "help": finding.help,
         "path": list(finding.path),
-        "position": None if place is None else {"line": place.line, "column": place.column, "length": place.length},
+        "position": None
+        if place is None
+        else {"file": place.file, "line": place.line, "column": place.column, "length": place.length},
     }
 
 
@@ -83,13 +85,13 @@ def _excerpt(place: Position, width: int) -> tuple[str, str]:
     text = _printable(place.text)
     start = min(place.column - 1, len(text))
     end = min(start + place.length, len(text))
-    first = 0 if end <= width else max(0, start - width // 3)
-    shown = (_CUT if first else "") + text[first : first + width]
-    start, end = (position - first + (1 if first else 0) for position in (start, end))
-    if len(text) > first + width:
-        shown += _CUT
-    carets = max(1, _columns(shown[start : min(end, len(shown))]))
-    return shown, " " * _columns(shown[:start]) + "^" * carets
+    if len(text) > width:
+        room = width - 2 * len(_CUT)
+        first = 0 if end <= room else max(0, min(start - room // 3, len(text) - room))
+        left, right = (_CUT if first else ""), (_CUT if first + room < len(text) else "")
+        text = left + text[first : first + room] + right
+        start, end = start - first + len(left), min(end - first + len(left), len(left) + room)
+    return text, " " * _columns(text[:start]) + "^" * max(1, _columns(text[start:end]))
 
 
 def _columns(text: str) -> int:
