@@ -1,6 +1,8 @@
 """The `batch-quota` command: one module a subcommand, imported only when it is called."""
 
+import sys
 from importlib import import_module
+from io import TextIOWrapper
 from typing import cast
 
 import click
@@ -36,3 +38,7 @@ class _LazyGroup(click.Group):
 @click.version_option(package_name="batch-quota", prog_name="batch-quota")
 def main() -> None:
     """Share GPU capacity with AWS Batch quota management, and know beforehand what happens."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # A terminal or a file's name that knows fewer characters than we print is no reason to fail.
+            stream.reconfigure(errors="backslashreplace")
