@@ -1,0 +1,73 @@
+"""QM213: suppressions that suppress nothing."""
+
+from collections.abc import Iterator, Sequence
+
+from policy_engine.diagnostics import Finding, Severity
+from policy_engine.rules.kinds import Problem, SuppressionRule
+from policy_engine.rules.registry import registry
+from policy_engine.rules.suppressing import can_be_suppressed, covers, places
+from policy_engine.topology.model import Suppression, Topology
+
+
+class SuppressionWithoutEffect(SuppressionRule):
+    """Suppression that suppresses nothing.
+
+    ## What it checks
+
+    That each of the topology's `suppressions` accepts at least one finding.
+
+    ## Why it matters
+
+    What was accepted is no longer found: remove the suppression, lest it hides the same thing when it comes back for
+    another reason. Errors and findings about suppressions cannot be accepted at all.
+
+    ## Example
+
+    ```yaml
+    capacity: {ml.g5.xlarge: 4}
+    teams:
+      search:
+        shares:
+          search-prod: {capacity: {ml.g5.xlarge: 4}, strategy: RESERVE}
+    suppressions:
+      - {rule: QM301, reason: bought capacity ahead of need}
+    ```
+
+    ## Use instead
+
+    ```yaml
+    capacity: {ml.g5.xlarge: 4}
+    teams:
+      search:
+        shares:
+          search-prod: {capacity: {ml.g5.xlarge: 4}, strategy: RESERVE}
+    ```
+
+    ## References
+
+    - Ours: `suppressions` is a key of the topology.
+    """
+
+    id = "QM213"
+    severity = Severity.WARNING
+
+    def problems(self, topology: Topology, found: Sequence[Finding]) -> Iterator[Problem]:
+        """Each suppression of a known rule, at a known place, that has nothing to accept."""
+        known = places(topology)
+        for index, suppression in enumerate(topology.suppressions):
+            rule = registry().get(suppression.rule)
+            somewhere = suppression.at is None or suppression.at in known
+            if rule is None or not somewhere or any(covers(suppression, finding) for finding in found):
+                continue
+            path = ("suppressions", index, "rule")
+            if can_be_suppressed(rule):
+                message = f"{rule.id} finds nothing{_place(suppression)}, so this suppresses nothing"
+                yield Problem(path, message, "remove the suppression")
+            else:
+                about = "an error" if rule.severity is Severity.ERROR else "a finding about suppressions"
+                message = f"{rule.id} is {about}, which cannot be suppressed"
+                yield Problem(path, message, f"mend what {rule.id} finds, and remove the suppression")
+
+
+def _place(suppression: Suppression) -> str:
+    return "" if suppression.at is None else f" at {suppression.at!r}"

@@ -1,0 +1,1 @@
+"""What AWS refuses, or says that it does: limits of AWS Batch quota management. QM1xx."""
