@@ -57,10 +57,15 @@ def one_line(finding: Finding) -> str:
     return f"{place}{finding.severity} {finding.id}: {finding.message}{mend}"
 
 
+def shortened(text: str) -> str:
+    """A text from a document as it fits into a message: the start of a very long one."""
+    return text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + "…"
+
+
 def described(value: object) -> str:
     """A value that was read from a document, as a message names it: `'LENT'`, `true`, `a list`. Long texts are cut."""
     if isinstance(value, str):
-        return repr(value if len(value) <= _LONGEST_QUOTE else value[:_LONGEST_QUOTE] + "…")
+        return repr(shortened(value))
     if value is None or isinstance(value, bool):
         return "null" if value is None else str(value).lower()
     if isinstance(value, Mapping):

@@ -104,9 +104,9 @@ def target_problem(name: str, shares_of: Mapping[str, Collection[str]]) -> str |
             else None
         )
     if not is_share and not is_team:
-        return f"no share and no team has the name '{name}'"
+        return f"no share and no team has the name {described(name)}"
     if is_share and is_team and set(shares_of[name]) != {name}:
-        return f"'{name}' is the name of a share and of a team: it is not clear which is meant"
+        return f"{described(name)} is the name of a share and of a team: it is not clear which is meant"
     return None
 
 

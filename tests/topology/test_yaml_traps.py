@@ -150,8 +150,8 @@ def test_an_error_in_an_anchored_mapping_is_told_once_for_each_use_that_it_spoil
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ("&a [*a]", "*a stands inside &a itself"),
-        ("&a {b: {c: *a}}", "*a stands inside &a itself"),
+        ("&a [*a]", "*a stands inside what it is an alias of"),
+        ("&a {b: {c: *a}}", "*a stands inside what it is an alias of"),
         ("*b", "there is no anchor &b before this alias"),
         ("{<<: 1}", "'<<' merges mappings only"),
         ("{<<: [{a: 1}, 2]}", "'<<' merges mappings only"),

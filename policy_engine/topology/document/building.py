@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from policy_engine.diagnostics import described
+from policy_engine.diagnostics import described, shortened
 from policy_engine.topology.document.composing import compose, unsupported_tag
 from policy_engine.topology.document.nodes import Entry, Mapping, Node, Scalar, Sequence
 from policy_engine.topology.document.reporting import Report, UnreadableError
@@ -119,8 +119,11 @@ class _Builder:
         if key.tag is not None:
             self.report.error(ReadingError.UNSUPPORTED_YAML, *unsupported_tag(key.tag, key.span), path)
         elif key.plain and not _is_text(name):
-            message = f"the key {name} is not a text"
-            self.report.error(ReadingError.WRONG_VALUE, message, key.span, f'put it in quotes: "{name}"', (*path, name))
+            shown = shortened(name)
+            message = f"the key {shown} is not a text"
+            self.report.error(
+                ReadingError.WRONG_VALUE, message, key.span, f'put it in quotes: "{shown}"', (*path, name)
+            )
         return name
 
     def _scalar(self, node: Scalar, span: Span, path: Path) -> Data:

@@ -20,6 +20,7 @@ from ruamel.yaml.events import (
     SequenceStartEvent,
 )
 
+from policy_engine.diagnostics import shortened
 from policy_engine.topology.document.nodes import Entry, Mapping, Node, Scalar, Sequence
 from policy_engine.topology.document.reporting import Report, UnreadableError
 from policy_engine.topology.reading_errors import ReadingError
@@ -119,15 +120,17 @@ class _Composer:
 
     def _aliased(self, anchor: str, span: Span) -> Node:
         if anchor in {container.anchor for container in self._open}:
-            self._stop(ReadingError.UNSUPPORTED_YAML, f"*{anchor} stands inside &{anchor} itself", span)
+            self._stop(
+                ReadingError.UNSUPPORTED_YAML, f"*{shortened(anchor)} stands inside what it is an alias of", span
+            )
         if anchor not in self._anchors:
             from policy_engine.topology.suggestions import did_you_mean
 
             self._stop(
                 ReadingError.SYNTAX,
-                f"there is no anchor &{anchor} before this alias",
+                f"there is no anchor &{shortened(anchor)} before this alias",
                 span,
-                did_you_mean(anchor, self._anchors, 'quote a text that starts with *: "*"'),
+                did_you_mean(anchor, self._anchors, f'put a text that starts with * in quotes: "*{shortened(anchor)}"'),
             )
         return self._anchors[anchor]
 
@@ -159,7 +162,7 @@ def compose(report: Report) -> Node | None:
 
 def unsupported_tag(tag: str, span: Span) -> tuple[str, Span, str]:
     """What to say about a tag other than !!str, !!map and !!seq."""
-    shown = tag.replace(_TAG_PREFIX, "!!")
+    shown = shortened(tag.replace(_TAG_PREFIX, "!!"))
     return f"the tag {shown} is not supported", span, "remove it; !!str, or quotes, make a text of a number"
 
 

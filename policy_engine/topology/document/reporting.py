@@ -13,13 +13,16 @@ class Report:
         self.text = text
         self.lines = lines_of(text)
         self.findings: list[Finding] = []
+        self._told: set[tuple[str, str, Span]] = set()
 
     def error(self, error: ReadingError, message: str, span: Span, help_text: str = "", path: Path = ()) -> None:
         """Add a finding. An equal one (an anchor's, met at each of its aliases) is added once."""
+        if (error.value, message, span) in self._told:
+            return
+        self._told.add((error.value, message, span))
         line = self.lines[span.line - 1] if span.line <= len(self.lines) else ""
         position = Position(self.file, span.line, span.column, line, span.length)
-        if all((known.id, known.message, known.position) != (error, message, position) for known in self.findings):
-            self.findings.append(Finding(error.value, Severity.ERROR, message, help_text, path, position))
+        self.findings.append(Finding(error.value, Severity.ERROR, message, help_text, path, position))
 
 
 class UnreadableError(Exception):
