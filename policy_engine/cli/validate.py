@@ -4,11 +4,11 @@ import sys
 
 import click
 
+from policy_engine.cli.failures import UNUSABLE
 from policy_engine.diagnostics import Finding, InputError, Severity
 from policy_engine.report.diagnostics import finding_text, findings_json, summary_text, wants_color
 from policy_engine.topology import read_topology
 
-UNUSABLE = 2
 FOUND = 1
 
 

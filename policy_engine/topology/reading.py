@@ -19,6 +19,7 @@ from policy_engine.topology.expectations import target_problem
 from policy_engine.topology.model import Topology
 from policy_engine.topology.reading_errors import ReadingError
 from policy_engine.topology.source import SourceMap
+from policy_engine.topology.suggestions import did_you_mean
 
 STANDARD_INPUT = "-"
 EXTENSION_PREFIX = "x-"
@@ -89,8 +90,6 @@ def _wrong_targets(data: dict[str, Data], sources: SourceMap) -> Iterable[Findin
     for name in expectations:
         problem = target_problem(name, shares_of)
         if problem:
-            from policy_engine.topology.suggestions import did_you_mean
-
             path = ("expectations", name)
             mend = "rename one of them" if name in known else did_you_mean(name, known, f"known: {', '.join(known)}")
             yield Finding(
@@ -118,8 +117,6 @@ def _unreadable(name: str, error: OSError | ValueError) -> Finding:
 
 
 def _similar_file(name: str) -> str:
-    from policy_engine.topology.suggestions import did_you_mean
-
     path = FilePath(name)
     try:
         siblings = {sibling.name: sibling for sibling in path.parent.iterdir() if sibling.is_file()}

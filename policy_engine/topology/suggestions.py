@@ -1,13 +1,14 @@
 """Did-you-mean: the known word that a wrong one was most likely meant to be."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 _CUTOFF = 0.6
 
 
 def closest(word: str, known: Iterable[str]) -> str | None:
     """The known word nearest to this one, or None if none is near. Case and `-` for `_` count little."""
+    from difflib import get_close_matches  # here: `batch-quota validate` has to be quick when there is nothing to mend
+
     by_form = {_form(candidate): candidate for candidate in known}
     near = get_close_matches(_form(word), by_form, n=1, cutoff=_CUTOFF)
     return by_form[near[0]] if near else None

@@ -25,6 +25,7 @@ from policy_engine.topology.document.nodes import Entry, Mapping, Node, Scalar, 
 from policy_engine.topology.document.reporting import Report, UnreadableError
 from policy_engine.topology.reading_errors import ReadingError
 from policy_engine.topology.source import Span
+from policy_engine.topology.suggestions import did_you_mean
 
 MAX_DEPTH = 32
 MAX_NODES = 20_000
@@ -124,8 +125,6 @@ class _Composer:
                 ReadingError.UNSUPPORTED_YAML, f"*{shortened(anchor)} stands inside what it is an alias of", span
             )
         if anchor not in self._anchors:
-            from policy_engine.topology.suggestions import did_you_mean
-
             self._stop(
                 ReadingError.SYNTAX,
                 f"there is no anchor &{shortened(anchor)} before this alias",
