@@ -26,12 +26,12 @@ Kinds of trace (--from):
 
 \b
 Examples:
-  batch-quota trace convert --from philly philly.csv -o philly.parquet
-  batch-quota trace convert --from philly philly.csv -o p.csv \\
+  batch-quota trace convert examples/traces/ml-training.csv -o trace.parquet
+  batch-quota trace convert examples/traces/accounting-export.csv \\
+      --map job_id=id --map share=project --map submitted_at=submitted_ms \\
+      --map runtime_seconds=elapsed_ms --unit ms --map gpus=gpu_count
+  batch-quota trace convert --from philly philly.csv -o philly.parquet \\
       --gpus 1=ml.g5.xlarge --gpus 8=ml.p4d.24xlarge --share-of '*=batch'
-  batch-quota trace convert jobs.csv -o trace.csv --map job_id=id \\
-      --map submitted_at=started --map runtime_seconds=elapsed --unit ms \\
-      --map gpus=gpu_count --set share=research
 """
 
 

@@ -71,7 +71,7 @@ def _summary(description: TraceDescription, name: str) -> str:
 
 
 def _share_table(description: TraceDescription) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, collapse_padding=True)
     table.add_column("share", overflow="fold")
     with_load = any(unit.capacity is not None for unit in description.units)
     for heading in ("jobs", "instance-h", "median", "p95", "priority", *(("load",) if with_load else ())):
@@ -80,7 +80,7 @@ def _share_table(description: TraceDescription) -> Table:
         priority = f"{share.lowest_priority}"
         if share.highest_priority != share.lowest_priority:
             priority += f"-{share.highest_priority}"
-        row = [
+        row: list[Text | str] = [
             Text(_printable(share.share)),
             f"{share.jobs:,}",
             _count(sum(share.instance_hours.values())),
@@ -93,7 +93,7 @@ def _share_table(description: TraceDescription) -> Table:
 
 
 def _unit_table(description: TraceDescription) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, collapse_padding=True)
     table.add_column("instance type", overflow="fold")
     with_load = any(unit.capacity is not None for unit in description.units)
     headings = ("jobs", "instance-h", "largest", "mean", "peak", *(("capacity", "load") if with_load else ()))
@@ -108,10 +108,7 @@ def _unit_table(description: TraceDescription) -> Table:
 
 def _demand(description: TraceDescription) -> Text:
     """A line of bars for each unit, from no demand to the most that it has."""
-    lines = [
-        "demand if every job ran as it is submitted, from the first submission to the last",
-        "end, and its highest bar",
-    ]
+    lines = ["demand over time if every job ran as it is submitted, and the highest bar"]
     for unit in description.units:
         top = max(unit.over_time)
         name = _printable(unit.unit)[:_NAME]

@@ -88,7 +88,7 @@ def _submissions(trace: JobTrace, *, dates_as_text: bool) -> pl.Series:
     dates = pl.Series(trace.submitted_at + trace.epoch).cast(pl.Datetime("ms", "UTC"))
     if not dates_as_text:
         return dates
-    whole = not (dates.cast(pl.Int64) % 1000).any()
+    whole = not ((trace.submitted_at + trace.epoch) % 1000).any()
     return dates.dt.strftime("%Y-%m-%dT%H:%M:%SZ" if whole else "%Y-%m-%dT%H:%M:%S%.3fZ")
 
 

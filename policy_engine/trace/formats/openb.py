@@ -50,7 +50,7 @@ def _note_models(draft: Draft) -> None:
 
 FORMAT = ForeignFormat(
     "openb",
-    "Alibaba gpu-v2023 pods: name, num_gpu, gpu_milli, gpu_spec, qos, …",
+    "Alibaba gpu-v2023 pods: name, num_gpu, gpu_spec, qos, …",
     SHARE_OPTIONS | {"unit", "unix", "priority_of", "type_of"},
     _draft,
 )

@@ -32,7 +32,7 @@ def _draft(source: Table, options: Options) -> Draft:
 
 FORMAT = ForeignFormat(
     "philly-mix2",
-    "Chronus MIX2: job_id, user, num_gpu, submit_time, duration, job_type",
+    "Chronus MIX2: job_id, user, num_gpu, submit_time, …",
     SHARE_OPTIONS | {"gpus", "unit", "unix", "priority_of"},
     _draft,
 )
