@@ -16,6 +16,7 @@ from policy_engine.trace.times import (
 )
 
 ALL_SECONDS = LONGEST // 1000
+_FIT_INT64 = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +35,21 @@ class Number:
 
 def texts(table: Table, bad: BadRows, id_: str, column: str, expected: str) -> pl.Series:
     """A column of texts, none of them empty. Whole numbers become text, so that numbered jobs need no conversion."""
-    values = table.column(column)
-    if values.dtype.is_integer():
-        values = values.cast(pl.String)
-    if values.dtype != pl.String:
-        return _wrong_type(table, bad, id_, values, "text")
+    values = optional_texts(table, bad, id_, column)
+    if values is None:
+        return pl.Series(column, [None], pl.String).new_from_index(0, len(table))
     bad.report(id_, column, values.is_null(), expected=expected, values=values)
+    return values
+
+
+def optional_texts(table: Table, bad: BadRows, id_: str, column: str) -> pl.Series | None:
+    """A column of texts or whole numbers as text, null where it is empty. None if it holds anything else."""
+    values = table.column(column)
+    if values.dtype.is_integer() or values.dtype == pl.Null:
+        return values.cast(pl.String)
+    if values.dtype != pl.String:
+        _wrong_type(table, bad, id_, values, "text")
+        return None
     return values
 
 
@@ -67,15 +77,15 @@ def check_numbers(
     if not wrong.any():
         return found
     bad.report(rule.id, rule.column, wrong, expected=rule.expected, values=values, help_=rule.help)
-    return found.set(wrong, rule.low)
+    return found.cast(pl.Float64).set(wrong, rule.low)
 
 
 def as_numbers(values: pl.Series) -> pl.Series | None:
-    """Numbers, null where a text is none; None if the column's type cannot hold numbers. Durations are seconds."""
+    """Int64 or Float64, null where a text is no number. None if the type holds no numbers. Durations are seconds."""
     if values.dtype == pl.Duration:
         return values.dt.total_microseconds() / 1e6
-    if values.dtype.is_signed_integer():
-        return values
+    if values.dtype in _FIT_INT64:
+        return values.cast(pl.Int64)
     if values.dtype.is_numeric() or values.dtype in (pl.String, pl.Null):
         return values.cast(pl.Float64, strict=False)
     return None

@@ -8,7 +8,7 @@ import polars as pl
 
 from policy_engine.diagnostics import Finding, Severity
 from policy_engine.trace.bad_rows import BadRows
-from policy_engine.trace.checks import Number, numbers
+from policy_engine.trace.checks import Number, numbers, optional_texts
 from policy_engine.trace.codes import encode
 from policy_engine.trace.columns import INSTANCE_COUNT, INSTANCE_TYPE, INSTANCES
 from policy_engine.trace.jobs import Bool, Int32, Int64
@@ -61,9 +61,14 @@ def read_needs(table: Table, bad: BadRows) -> Needs | None:
     return _distinct_rows(units, pl.Series(key), len(lists), entries)
 
 
+def _texts(table: Table, bad: BadRows, column: str) -> pl.Series:
+    values = optional_texts(table, bad, "TR015", column)
+    return pl.Series(column, ["?"]).new_from_index(0, len(table)) if values is None else values
+
+
 def _lists(table: Table, bad: BadRows) -> tuple[pl.Series, Int32, Bool]:
     """Distinct `instances`, which of them each row has (-1: none), and which rows have the one-type form alone."""
-    values = table.column(INSTANCES).cast(pl.String, strict=False)
+    values = _texts(table, bad, INSTANCES)
     objects = values.str.starts_with("{").fill_null(value=False)
     if objects.any():  # JSON Lines may hold an object: {"ml.g5.xlarge": 2}
         plain = values.str.replace_all(r'[{}" ]', "").str.replace_all(":", "=").str.replace_all(",", ";")
@@ -81,7 +86,7 @@ def _single(table: Table, bad: BadRows, among: pl.Series | None) -> tuple[pl.Ser
     """Distinct instance types, and a key of each row's type and count; rows not `among` these have any key."""
     if not {INSTANCE_TYPE, INSTANCE_COUNT} <= set(table.columns):
         return pl.Series([], dtype=pl.String), np.zeros(len(table), np.int64)
-    values = table.column(INSTANCE_TYPE).cast(pl.String, strict=False)
+    values = _texts(table, bad, INSTANCE_TYPE)
     types, code = encode(values)
     sound = types.str.contains(f"^{_TYPE}$").to_numpy()
     if (code < 0).any() or not sound.all():

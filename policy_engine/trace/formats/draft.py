@@ -12,6 +12,7 @@ from policy_engine.trace.tables import Table
 
 _ROW = "\0row"
 ANY_OTHER = "*"
+_LARGEST = 1e9  # GPUs or CPUs of one job
 _LATEST = 253_402_300_799_999  # the end of the year 9999
 
 
@@ -55,14 +56,28 @@ class Draft:
         return self.source.position(self._frame[_ROW][row], self._origins.get(column or "", None))
 
     def read(self, column: str) -> pl.Series:
-        """A source column, without the rows that were left out."""
+        """A source column, without the rows that were left out. Raises InputError for one of lists or structures."""
         values = self.source.column(column)
+        if values.dtype.is_nested() or values.dtype == pl.Time:
+            raise self._wrong_type(values, "plain values")
         return values if len(values) == len(self) else values.gather(self._frame[_ROW])
+
+    def read_text(self, column: str) -> pl.Series:
+        """A source column as text, without the rows that were left out. Raises InputError for one of times."""
+        values = self.read(column)
+        if values.dtype.is_temporal():
+            raise self._wrong_type(values, "text")
+        return values.cast(pl.String)
 
     def read_number(self, column: str) -> pl.Series:
         """A source column as numbers, null where it holds none."""
         found = as_numbers(self.read(column))
         return pl.Series(column, [None], pl.Float64).new_from_index(0, len(self)) if found is None else found
+
+    def _wrong_type(self, values: pl.Series, expected: str) -> InputError:
+        message = f"{values.name}: the column holds {values.dtype}, expected {expected}"
+        place = self.source.position(0, values.name)
+        return InputError([Finding("TR040", Severity.ERROR, message, path=(values.name,), position=place)])
 
     def put(self, column: str, values: pl.Series, origin: str) -> None:
         """Set a native column that was made from the source column `origin`."""
@@ -98,7 +113,7 @@ def put_submission(draft: Draft, values: pl.Series, origin: str, unit: TimeUnit,
     if sound.all():
         draft.put(c.SUBMITTED_AT, at.cast(pl.Int64).cast(pl.Datetime("ms", "UTC")), origin)
     else:  # keep what is no time as it is, to be reported
-        draft.put(c.SUBMITTED_AT, values.cast(pl.String).set(sound, "0"), origin)
+        draft.put(c.SUBMITTED_AT, as_text(values).set(sound, "0"), origin)
 
 
 def put_runtime(draft: Draft, values: pl.Series, origin: str, unit: TimeUnit) -> None:
@@ -110,6 +125,11 @@ def _may_be_scaled(values: pl.Series) -> bool:
     return values.dtype == pl.String or values.dtype.is_numeric()
 
 
+def as_text(values: pl.Series) -> pl.Series:
+    """Any plain values as a message would show them."""
+    return (values.cast(pl.Int64) if values.dtype == pl.Duration else values).cast(pl.String)
+
+
 def scaled(values: pl.Series, unit: TimeUnit) -> pl.Series:
     """In seconds. What is no number stays as it is, to be reported."""
     if unit is TimeUnit.SECONDS or not _may_be_scaled(values):
@@ -117,20 +137,20 @@ def scaled(values: pl.Series, unit: TimeUnit) -> pl.Series:
     seconds = values.cast(pl.Float64, strict=False) * unit.seconds
     if seconds.null_count() == 0:
         return seconds
-    return seconds.cast(pl.String).zip_with(seconds.is_not_null(), values.cast(pl.String))
+    return seconds.cast(pl.String).zip_with(seconds.is_not_null(), as_text(values))
 
 
 def put_needs(draft: Draft, values: pl.Series, origin: str, sizes: Sizes) -> None:
     """Instance type and count from sizes (GPUs, vCPUs)."""
     found = as_numbers(values)
     numbers = values.clear(len(values)).cast(pl.Float64) if found is None else found
-    sound = ((numbers >= 1) & (numbers == numbers.floor()) & numbers.is_finite()).fill_null(value=False)
+    sound = (numbers.is_between(1, _LARGEST) & (numbers == numbers.floor())).fill_null(value=False)
     size = pl.col("size")
     frame = numbers.set(~sound, 1).alias("size").to_frame()
     made = frame.select(type=sizes.instance_type(size), count=sizes.instance_count(size))
     counts = made["count"]
     if not sound.all():  # keep what is no size as it is, to be reported
-        counts = counts.cast(pl.String).zip_with(sound, values.cast(pl.String))
+        counts = counts.cast(pl.String).zip_with(sound, as_text(values))
     draft.put(c.INSTANCE_TYPE, made["type"], origin)
     draft.put(c.INSTANCE_COUNT, counts, origin)
 
@@ -147,7 +167,7 @@ def put_share(draft: Draft, options: Options, teams: pl.Series | None, origin: s
         help_ = "put all jobs in one share with --share NAME, or deal them out with --spread N"
         raise InputError([Finding("TR043", Severity.ERROR, message, help_, position=draft.source.position(0, None))])
     else:
-        shares = mapped(draft, teams.cast(pl.String), options.share_of, options.share_prefix, "--share-of")
+        shares = mapped(draft, teams, options.share_of, options.share_prefix, "--share-of")
         draft.put(c.SHARE, shares, origin)
 
 
@@ -162,7 +182,7 @@ def mapped(draft: Draft, values: pl.Series, mapping: Mapping[str, str], prefix: 
 
 def put_priority(draft: Draft, origin: str, priorities: Mapping[str, int]) -> None:
     """Priorities by the class in the source column `origin`. Raises InputError for a class that has none."""
-    values = draft.read(origin).cast(pl.String)
+    values = draft.read_text(origin)
     distinct = values.drop_nulls().unique(maintain_order=True)
     _note_unused(draft, priorities, distinct, "--priority-of")
     unknown = [value for value in distinct if value not in priorities and ANY_OTHER not in priorities]

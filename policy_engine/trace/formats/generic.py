@@ -1,6 +1,5 @@
 """Any table at all: the user says which of its columns is which."""
 
-import polars as pl
 
 from policy_engine.diagnostics import Finding, InputError, Severity
 from policy_engine.topology.suggestions import did_you_mean
@@ -34,7 +33,7 @@ def _draft(source: Table, options: Options) -> Draft:
         values = draft.read(origin)
         match target:
             case c.SHARE:
-                put_share(draft, options, values, origin)
+                put_share(draft, options, draft.read_text(origin), origin)
             case c.SUBMITTED_AT:
                 put_submission(draft, values, origin, unit, unix=options.unix)
             case c.RUNTIME:
@@ -42,7 +41,7 @@ def _draft(source: Table, options: Options) -> Draft:
             case c.PRIORITY if options.priority_of is not None:
                 put_priority(draft, origin, options.priority_of)
             case c.INSTANCE_TYPE:
-                types = mapped(draft, values.cast(pl.String), options.type_of, "", "--type-of")
+                types = mapped(draft, draft.read_text(origin), options.type_of, "", "--type-of")
                 draft.put(target, types, origin)
             case "gpus" | "cpus":
                 put_needs(draft, values, origin, options.gpus if target == GPU_COUNT else options.cpus)

@@ -6,7 +6,6 @@ was deleted. Pods that need no GPU, and those that were never scheduled, are lef
 fails at its end.
 """
 
-import polars as pl
 
 from policy_engine.trace import columns as c
 from policy_engine.trace.formats.draft import Draft, mapped, put_priority, put_runtime, put_share, put_submission
@@ -26,15 +25,15 @@ def _draft(source: Table, options: Options) -> Draft:
     draft.leave_out(draft.read_number("num_gpu") == 0, "pods that need no GPU")
     draft.leave_out(draft.read("scheduled_time").is_null(), "pods that were never scheduled")
     draft.put(c.JOB_ID, draft.read("name"), "name")
-    put_share(draft, options, draft.read("qos"), "qos")
+    put_share(draft, options, draft.read_text("qos"), "qos")
     unit = options.unit or TimeUnit.SECONDS
     put_submission(draft, draft.read("creation_time"), "creation_time", unit, unix=options.unix)
     put_runtime(draft, draft.read_number("deletion_time") - draft.read_number("scheduled_time"), "deletion_time", unit)
-    models = draft.read("gpu_spec").cast(pl.String).str.split("|").list.first().fill_null(ANY_MODEL)
+    models = draft.read_text("gpu_spec").str.split("|").list.first().fill_null(ANY_MODEL)
     draft.put(c.INSTANCE_TYPE, mapped(draft, models, options.type_of, "", "--type-of"), "gpu_spec")
     gpus = draft.read_number("num_gpu") * (draft.read_number("gpu_milli") / 1000).ceil()
     draft.put(c.INSTANCE_COUNT, gpus, "num_gpu")
-    draft.put(c.FAILS, draft.read("pod_phase") == "Failed", "pod_phase")
+    draft.put(c.FAILS, draft.read_text("pod_phase") == "Failed", "pod_phase")
     if options.priority_of is not None:
         put_priority(draft, "qos", options.priority_of)
     _note_models(draft)

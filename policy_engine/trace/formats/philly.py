@@ -10,7 +10,7 @@ from policy_engine.trace.tables import Table
 def _draft(source: Table, options: Options) -> Draft:
     draft = Draft(source, ("job_id", "submit_s", "duration_s", "gpus", "team"))
     draft.put(c.JOB_ID, draft.read("job_id"), "job_id")
-    put_share(draft, options, draft.read("team"), "team")
+    put_share(draft, options, draft.read_text("team"), "team")
     unit = options.unit or TimeUnit.SECONDS
     put_submission(draft, draft.read("submit_s"), "submit_s", unit, unix=options.unix)
     put_runtime(draft, draft.read("duration_s"), "duration_s", unit)

@@ -19,7 +19,7 @@ def _draft(source: Table, options: Options) -> Draft:
     draft = Draft(source, ("job_id", "user", "num_gpu", "submit_time", "duration", "job_type"))
     draft.leave_out(draft.read_number("num_gpu") == 0, "jobs that need no GPU")
     draft.put(c.JOB_ID, draft.read("job_id"), "job_id")
-    put_share(draft, options, draft.read("user"), "user")
+    put_share(draft, options, draft.read_text("user"), "user")
     unit = options.unit or TimeUnit.MINUTES
     put_submission(draft, draft.read("submit_time"), "submit_time", unit, unix=options.unix)
     put_runtime(draft, draft.read("duration"), "duration", unit)
