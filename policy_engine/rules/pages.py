@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping
+from inspect import getdoc
 from pathlib import Path
 
 import click
@@ -9,7 +10,7 @@ import click
 from policy_engine.files import writing
 from policy_engine.rules.documentation import documentation
 from policy_engine.rules.kinds import Rule
-from policy_engine.rules.registry import registry
+from policy_engine.rules.registry import SERIES, registry
 from policy_engine.rules.suppressing import can_be_suppressed
 
 INDEX = "README.md"
@@ -27,11 +28,6 @@ What `batch-quota validate` and synth check about a topology. `batch-quota rules
 Warnings and infos can be [accepted with a reason](suppressing.md). Each page says what AWS documents, what was observed
 in its example code, and what is inferred.
 """
-_SERIES = {
-    "QM1": ("Service limits", "What AWS refuses, or says that it does."),
-    "QM2": ("Consistency", "What contradicts itself within a topology, or has no effect."),
-    "QM3": ("Risk", "What deploys well and goes wrong later."),
-}
 
 
 def pages() -> Mapping[str, str]:
@@ -41,16 +37,15 @@ def pages() -> Mapping[str, str]:
 
 def _index() -> str:
     parts = [_INTRODUCTION]
-    for start, (title, text) in _SERIES.items():
+    for start, package in SERIES.items():
+        title = package.__name__.rpartition(".")[2].replace("_", " ").capitalize()
         rows = [
             f"| [{rule.id}]({rule.id}.md) | {rule.severity} | {documentation(rule).title} |"
             for rule in registry().values()
             if rule.id.startswith(start)
         ]
-        parts.append(
-            "\n".join([f"## {title}", "", text, "", "| Rule | Severity | What it finds |", "| --- | --- | --- |"])
-        )
-        parts[-1] += "\n" + "\n".join(rows) + "\n"
+        table = "\n".join(["| Rule | Severity | What it finds |", "| --- | --- | --- |", *rows])
+        parts.append(f"## {title}\n\n{getdoc(package)}\n\n{table}\n")
     return "\n".join(parts)
 
 

@@ -1,1 +1,1 @@
-"""What contradicts itself within a topology, or has no effect. QM2xx."""
+"""What contradicts itself within a topology, or has no effect."""

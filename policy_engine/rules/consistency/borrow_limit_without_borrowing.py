@@ -24,8 +24,13 @@ class BorrowLimitWithoutBorrowing(TopologyRule):
     teams:
       search:
         shares:
-          search-prod: {capacity: {ml.g5.xlarge: 4}, strategy: LEND, borrow_limit: 100}
-          search-background: {capacity: {ml.g5.xlarge: 4}, strategy: LEND_AND_BORROW}
+          search-prod:
+            capacity: {ml.g5.xlarge: 4}
+            strategy: LEND
+            borrow_limit: 100
+          search-background:
+            capacity: {ml.g5.xlarge: 4}
+            strategy: LEND_AND_BORROW
     ```
 
     ## Use instead
@@ -36,8 +41,13 @@ class BorrowLimitWithoutBorrowing(TopologyRule):
     teams:
       search:
         shares:
-          search-prod: {capacity: {ml.g5.xlarge: 4}, strategy: LEND_AND_BORROW, borrow_limit: 100}
-          search-background: {capacity: {ml.g5.xlarge: 4}, strategy: LEND_AND_BORROW}
+          search-prod:
+            capacity: {ml.g5.xlarge: 4}
+            strategy: LEND_AND_BORROW
+            borrow_limit: 100
+          search-background:
+            capacity: {ml.g5.xlarge: 4}
+            strategy: LEND_AND_BORROW
     ```
 
     ## References

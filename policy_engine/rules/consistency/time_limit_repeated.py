@@ -24,9 +24,12 @@ class TimeLimitRepeated(TopologyRule):
     ```yaml
     queue:
       time_limits:
-        - {reason: "MISCONFIGURATION:SERVICE_ENVIRONMENT_MAX_RESOURCE", after: 30m}
-        - {reason: "MISCONFIGURATION:QUOTA_MANAGEMENT_LIMIT_EXCEEDED", after: 30m}
-        - {reason: "MISCONFIGURATION:QUOTA_MANAGEMENT_LIMIT_EXCEEDED", after: 12h}
+        - reason: MISCONFIGURATION:SERVICE_ENVIRONMENT_MAX_RESOURCE
+          after: 30m
+        - reason: MISCONFIGURATION:QUOTA_MANAGEMENT_LIMIT_EXCEEDED
+          after: 30m
+        - reason: MISCONFIGURATION:QUOTA_MANAGEMENT_LIMIT_EXCEEDED
+          after: 12h
     ```
 
     ## Use instead
@@ -34,9 +37,12 @@ class TimeLimitRepeated(TopologyRule):
     ```yaml
     queue:
       time_limits:
-        - {reason: "MISCONFIGURATION:SERVICE_ENVIRONMENT_MAX_RESOURCE", after: 30m}
-        - {reason: "MISCONFIGURATION:QUOTA_MANAGEMENT_LIMIT_EXCEEDED", after: 30m}
-        - {reason: "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY", after: 12h}
+        - reason: MISCONFIGURATION:SERVICE_ENVIRONMENT_MAX_RESOURCE
+          after: 30m
+        - reason: MISCONFIGURATION:QUOTA_MANAGEMENT_LIMIT_EXCEEDED
+          after: 30m
+        - reason: CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY
+          after: 12h
     ```
 
     ## References

@@ -1,1 +1,1 @@
-"""What deploys well and goes wrong later: capacity idle, jobs that never run or never end. QM3xx."""
+"""What deploys well and goes wrong later: idle capacity, jobs that never run or never end."""

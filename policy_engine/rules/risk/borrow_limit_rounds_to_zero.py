@@ -26,7 +26,9 @@ class BorrowLimitRoundsToZero(TopologyRule):
     teams:
       search:
         shares:
-          search-prod: {capacity: {ml.g5.48xlarge: 3}, strategy: LEND_AND_BORROW}
+          search-prod:
+            capacity: {ml.g5.48xlarge: 3}
+            strategy: LEND_AND_BORROW
           search-background:
             capacity: {ml.g5.48xlarge: 1}
             strategy: LEND_AND_BORROW
@@ -39,7 +41,9 @@ class BorrowLimitRoundsToZero(TopologyRule):
     teams:
       search:
         shares:
-          search-prod: {capacity: {ml.g5.48xlarge: 3}, strategy: LEND_AND_BORROW}
+          search-prod:
+            capacity: {ml.g5.48xlarge: 3}
+            strategy: LEND_AND_BORROW
           search-background:
             capacity: {ml.g5.48xlarge: 1}
             strategy: LEND_AND_BORROW

@@ -25,8 +25,13 @@ class BorrowLimitZero(TopologyRule):
     teams:
       search:
         shares:
-          search-prod: {capacity: {ml.g5.xlarge: 8}, strategy: LEND_AND_BORROW, borrow_limit: 0}
-          search-background: {capacity: {ml.g5.xlarge: 2}, strategy: LEND_AND_BORROW}
+          search-prod:
+            capacity: {ml.g5.xlarge: 8}
+            strategy: LEND_AND_BORROW
+            borrow_limit: 0
+          search-background:
+            capacity: {ml.g5.xlarge: 2}
+            strategy: LEND_AND_BORROW
     ```
 
     ## Use instead
@@ -36,7 +41,9 @@ class BorrowLimitZero(TopologyRule):
       search:
         shares:
           search-prod: {capacity: {ml.g5.xlarge: 8}, strategy: LEND}
-          search-background: {capacity: {ml.g5.xlarge: 2}, strategy: LEND_AND_BORROW}
+          search-background:
+            capacity: {ml.g5.xlarge: 2}
+            strategy: LEND_AND_BORROW
     ```
 
     ## References

@@ -26,7 +26,9 @@ class BorrowerWithoutLender(TopologyRule):
       search:
         shares:
           search-prod: {capacity: {ml.g5.xlarge: 8}, strategy: RESERVE}
-          search-background: {capacity: {ml.g5.xlarge: 2}, strategy: LEND_AND_BORROW}
+          search-background:
+            capacity: {ml.g5.xlarge: 2}
+            strategy: LEND_AND_BORROW
     ```
 
     ## Use instead
@@ -36,7 +38,9 @@ class BorrowerWithoutLender(TopologyRule):
       search:
         shares:
           search-prod: {capacity: {ml.g5.xlarge: 8}, strategy: LEND}
-          search-background: {capacity: {ml.g5.xlarge: 2}, strategy: LEND_AND_BORROW}
+          search-background:
+            capacity: {ml.g5.xlarge: 2}
+            strategy: LEND_AND_BORROW
     ```
 
     ## References

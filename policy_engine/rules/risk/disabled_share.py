@@ -27,7 +27,10 @@ class DisabledShare(TopologyRule):
       search:
         shares:
           search-prod: {capacity: {ml.g5.xlarge: 4}, strategy: RESERVE}
-          search-retired: {capacity: {ml.g5.xlarge: 4}, strategy: RESERVE, state: DISABLED}
+          search-retired:
+            capacity: {ml.g5.xlarge: 4}
+            strategy: RESERVE
+            state: DISABLED
     ```
 
     ## Use instead

@@ -35,8 +35,10 @@ class HeadWithoutTimeLimit(TopologyRule):
     ```yaml
     queue:
       time_limits:
-        - {reason: "MISCONFIGURATION:SERVICE_ENVIRONMENT_MAX_RESOURCE", after: 30m}
-        - {reason: "MISCONFIGURATION:QUOTA_MANAGEMENT_LIMIT_EXCEEDED", after: 30m}
+        - reason: MISCONFIGURATION:SERVICE_ENVIRONMENT_MAX_RESOURCE
+          after: 30m
+        - reason: MISCONFIGURATION:QUOTA_MANAGEMENT_LIMIT_EXCEEDED
+          after: 30m
     ```
 
     ## References

@@ -20,8 +20,8 @@ class LargestJobOnlyByBorrowing(TopologyRule):
     ## Why it matters
 
     The job starts when others happen to be idle, and is preempted when they have jobs again, whatever its priority. It
-    starts over from nothing, unless it keeps checkpoints, and by default so often as it takes: it may never end, and
-    use capacity all the while.
+    starts over from nothing, unless it keeps checkpoints, and by default without end: it may never finish, and use
+    capacity all the while.
 
     ## Example
 

@@ -10,7 +10,7 @@ from policy_engine.topology.model import Topology
 
 
 class OverCommittedCapacity(TopologyRule):
-    """Quota shares with more than the environment's capacity together.
+    """Quota shares that together exceed the environment's capacity.
 
     ## What it checks
 
@@ -33,7 +33,9 @@ class OverCommittedCapacity(TopologyRule):
       vision:
         shares:
           vision-prod: {capacity: {ml.g5.xlarge: 6}, strategy: LEND_AND_BORROW}
-          vision-background: {capacity: {ml.g5.xlarge: 1}, strategy: LEND_AND_BORROW}
+          vision-background:
+            capacity: {ml.g5.xlarge: 1}
+            strategy: LEND_AND_BORROW
     ```
 
     ## Use instead
@@ -49,7 +51,9 @@ class OverCommittedCapacity(TopologyRule):
       vision:
         shares:
           vision-prod: {capacity: {ml.g5.xlarge: 3}, strategy: LEND_AND_BORROW}
-          vision-background: {capacity: {ml.g5.xlarge: 1}, strategy: LEND_AND_BORROW}
+          vision-background:
+            capacity: {ml.g5.xlarge: 1}
+            strategy: LEND_AND_BORROW
     ```
 
     ## References

@@ -10,7 +10,7 @@ from policy_engine.topology.model import Topology
 
 
 class OverCommittedReserve(TopologyRule):
-    """RESERVE shares with more than the environment's capacity together.
+    """RESERVE shares that together exceed the environment's capacity.
 
     ## What it checks
 

@@ -29,7 +29,9 @@ class StrandedCapacity(TopologyRule):
       search:
         shares:
           search-prod: {capacity: {ml.g5.xlarge: 8}, strategy: LEND}
-          search-background: {capacity: {ml.g5.xlarge: 4}, strategy: LEND_AND_BORROW}
+          search-background:
+            capacity: {ml.g5.xlarge: 4}
+            strategy: LEND_AND_BORROW
     ```
 
     ## Use instead
@@ -42,7 +44,9 @@ class StrandedCapacity(TopologyRule):
       search:
         shares:
           search-prod: {capacity: {ml.g5.xlarge: 8}, strategy: LEND}
-          search-background: {capacity: {ml.g5.xlarge: 8}, strategy: LEND_AND_BORROW}
+          search-background:
+            capacity: {ml.g5.xlarge: 8}
+            strategy: LEND_AND_BORROW
     ```
 
     ## References

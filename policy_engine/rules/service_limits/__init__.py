@@ -1,1 +1,1 @@
-"""What AWS refuses, or says that it does: limits of AWS Batch quota management. QM1xx."""
+"""What AWS Batch refuses, or documents a limit for."""

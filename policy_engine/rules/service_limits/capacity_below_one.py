@@ -25,8 +25,12 @@ class CapacityBelowOne(TopologyRule):
       search:
         shares:
           search-prod: {capacity: {ml.g5.xlarge: 4}, strategy: LEND}
-          search-background: {capacity: {ml.g5.xlarge: 0}, strategy: LEND_AND_BORROW}
-          search-sweeps: {capacity: {ml.g5.xlarge: 1}, strategy: LEND_AND_BORROW}
+          search-background:
+            capacity: {ml.g5.xlarge: 0}
+            strategy: LEND_AND_BORROW
+          search-sweeps:
+            capacity: {ml.g5.xlarge: 1}
+            strategy: LEND_AND_BORROW
     ```
 
     ## Use instead
@@ -39,8 +43,12 @@ class CapacityBelowOne(TopologyRule):
       search:
         shares:
           search-prod: {capacity: {ml.g5.xlarge: 3}, strategy: LEND}
-          search-background: {capacity: {ml.g5.xlarge: 1}, strategy: LEND_AND_BORROW}
-          search-sweeps: {capacity: {ml.g5.xlarge: 1}, strategy: LEND_AND_BORROW}
+          search-background:
+            capacity: {ml.g5.xlarge: 1}
+            strategy: LEND_AND_BORROW
+          search-sweeps:
+            capacity: {ml.g5.xlarge: 1}
+            strategy: LEND_AND_BORROW
     ```
 
     ## References

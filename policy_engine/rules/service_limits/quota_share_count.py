@@ -26,11 +26,11 @@ class QuotaShareCount(TopologyRule):
     x-one-instance: &one {capacity: {ml.g5.xlarge: 1}, strategy: RESERVE}
     teams:
       research:
-        shares: {r01: *one, r02: *one, r03: *one, r04: *one, r05: *one, r06: *one,
-                 r07: *one, r08: *one, r09: *one, r10: *one, r11: *one}
+        shares: {r1: *one, r2: *one, r3: *one, r4: *one, r5: *one, r6: *one,
+                 r7: *one, r8: *one, r9: *one, r10: *one, r11: *one}
       search:
-        shares: {s01: *one, s02: *one, s03: *one, s04: *one, s05: *one, s06: *one,
-                 s07: *one, s08: *one, s09: *one, s10: *one}
+        shares: {s1: *one, s2: *one, s3: *one, s4: *one, s5: *one, s6: *one,
+                 s7: *one, s8: *one, s9: *one, s10: *one}
     ```
 
     ## Use instead

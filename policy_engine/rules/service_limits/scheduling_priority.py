@@ -25,7 +25,10 @@ class SchedulingPriority(TopologyRule):
     teams:
       search:
         shares:
-          search-prod: {capacity: {ml.g5.xlarge: 4}, strategy: RESERVE, max_priority: 10000}
+          search-prod:
+            capacity: {ml.g5.xlarge: 4}
+            strategy: RESERVE
+            max_priority: 10000
     ```
 
     ## Use instead
@@ -34,7 +37,10 @@ class SchedulingPriority(TopologyRule):
     teams:
       search:
         shares:
-          search-prod: {capacity: {ml.g5.xlarge: 4}, strategy: RESERVE, max_priority: 9999}
+          search-prod:
+            capacity: {ml.g5.xlarge: 4}
+            strategy: RESERVE
+            max_priority: 9999
     ```
 
     ## References

@@ -27,7 +27,9 @@ class ShareCapacityLimitCount(TopologyRule):
         shares:
           search-prod: {capacity: {ml.g5.xlarge: 4}, strategy: LEND}
           search-background: {capacity: {}, strategy: LEND_AND_BORROW}
-          search-sweeps: {capacity: {ml.g5.xlarge: 1}, strategy: LEND_AND_BORROW}
+          search-sweeps:
+            capacity: {ml.g5.xlarge: 1}
+            strategy: LEND_AND_BORROW
     ```
 
     ## Use instead
@@ -40,8 +42,12 @@ class ShareCapacityLimitCount(TopologyRule):
       search:
         shares:
           search-prod: {capacity: {ml.g5.xlarge: 4}, strategy: LEND}
-          search-background: {capacity: {ml.g5.xlarge: 1}, strategy: LEND_AND_BORROW}
-          search-sweeps: {capacity: {ml.g5.xlarge: 1}, strategy: LEND_AND_BORROW}
+          search-background:
+            capacity: {ml.g5.xlarge: 1}
+            strategy: LEND_AND_BORROW
+          search-sweeps:
+            capacity: {ml.g5.xlarge: 1}
+            strategy: LEND_AND_BORROW
     ```
 
     ## References

@@ -27,16 +27,18 @@ class TagCount(TopologyRule):
     ```yaml
     teams:
       search:
-        tags: {t01: a, t02: a, t03: a, t04: a, t05: a, t06: a, t07: a, t08: a, t09: a,
-               t10: a, t11: a, t12: a, t13: a, t14: a, t15: a, t16: a, t17: a, t18: a,
-               t19: a, t20: a, t21: a, t22: a, t23: a, t24: a, t25: a, t26: a, t27: a}
+        tags: {t1: x, t2: x, t3: x, t4: x, t5: x, t6: x, t7: x,
+               t8: x, t9: x, t10: x, t11: x, t12: x, t13: x, t14: x,
+               t15: x, t16: x, t17: x, t18: x, t19: x, t20: x, t21: x,
+               t22: x, t23: x, t24: x, t25: x, t26: x, t27: x}
         shares:
           search-prod:
             capacity: {ml.g5.xlarge: 4}
             strategy: RESERVE
-            tags: {s01: b, s02: b, s03: b, s04: b, s05: b, s06: b, s07: b, s08: b, s09: b,
-                   s10: b, s11: b, s12: b, s13: b, s14: b, s15: b, s16: b, s17: b, s18: b,
-                   s19: b, s20: b, s21: b, s22: b, s23: b, s24: b, s25: b, s26: b, s27: b}
+            tags: {s1: x, s2: x, s3: x, s4: x, s5: x, s6: x, s7: x,
+                   s8: x, s9: x, s10: x, s11: x, s12: x, s13: x, s14: x,
+                   s15: x, s16: x, s17: x, s18: x, s19: x, s20: x, s21: x,
+                   s22: x, s23: x, s24: x, s25: x, s26: x, s27: x}
     ```
 
     ## Use instead

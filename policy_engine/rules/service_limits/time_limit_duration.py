@@ -25,8 +25,10 @@ class TimeLimitDuration(TopologyRule):
     ```yaml
     queue:
       time_limits:
-        - {reason: "MISCONFIGURATION:SERVICE_ENVIRONMENT_MAX_RESOURCE", after: 5m}
-        - {reason: "MISCONFIGURATION:QUOTA_MANAGEMENT_LIMIT_EXCEEDED", after: 2d}
+        - reason: MISCONFIGURATION:SERVICE_ENVIRONMENT_MAX_RESOURCE
+          after: 5m
+        - reason: MISCONFIGURATION:QUOTA_MANAGEMENT_LIMIT_EXCEEDED
+          after: 2d
     ```
 
     ## Use instead
@@ -34,8 +36,10 @@ class TimeLimitDuration(TopologyRule):
     ```yaml
     queue:
       time_limits:
-        - {reason: "MISCONFIGURATION:SERVICE_ENVIRONMENT_MAX_RESOURCE", after: 10m}
-        - {reason: "MISCONFIGURATION:QUOTA_MANAGEMENT_LIMIT_EXCEEDED", after: 24h}
+        - reason: MISCONFIGURATION:SERVICE_ENVIRONMENT_MAX_RESOURCE
+          after: 10m
+        - reason: MISCONFIGURATION:QUOTA_MANAGEMENT_LIMIT_EXCEEDED
+          after: 24h
     ```
 
     ## References

@@ -26,9 +26,12 @@ class TimeLimitReason(TopologyRule):
     ```yaml
     queue:
       time_limits:
-        - {reason: "MISCONFIGURATION:SERVICE_ENVIRONMENT_MAX_RESOURCE", after: 30m}
-        - {reason: "MISCONFIGURATION:QUOTA_MANAGEMENT_LIMIT_EXCEEDED", after: 30m}
-        - {reason: "CAPACITY:INSUFFICIENT_CAPACITY", after: 12h}
+        - reason: MISCONFIGURATION:SERVICE_ENVIRONMENT_MAX_RESOURCE
+          after: 30m
+        - reason: MISCONFIGURATION:QUOTA_MANAGEMENT_LIMIT_EXCEEDED
+          after: 30m
+        - reason: CAPACITY:INSUFFICIENT_CAPACITY
+          after: 12h
     ```
 
     ## Use instead
@@ -36,9 +39,12 @@ class TimeLimitReason(TopologyRule):
     ```yaml
     queue:
       time_limits:
-        - {reason: "MISCONFIGURATION:SERVICE_ENVIRONMENT_MAX_RESOURCE", after: 30m}
-        - {reason: "MISCONFIGURATION:QUOTA_MANAGEMENT_LIMIT_EXCEEDED", after: 30m}
-        - {reason: "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY", after: 12h}
+        - reason: MISCONFIGURATION:SERVICE_ENVIRONMENT_MAX_RESOURCE
+          after: 30m
+        - reason: MISCONFIGURATION:QUOTA_MANAGEMENT_LIMIT_EXCEEDED
+          after: 30m
+        - reason: CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY
+          after: 12h
     ```
 
     ## References
