@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy_engine.durations import format_milliseconds, parse_milliseconds
@@ -56,6 +56,7 @@ def test_a_value_that_is_no_duration_is_refused(written: object):
         parse_milliseconds(written)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 864_000_000_000))
 def test_what_is_written_is_read_back(milliseconds: int):
     assert parse_milliseconds(format_milliseconds(milliseconds)) == milliseconds

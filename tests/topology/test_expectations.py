@@ -2,7 +2,7 @@ import math
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -79,6 +79,7 @@ def test_a_bound_holds_or_not(bound: str, met: list[float], missed: list[float])
     assert not any(expectation.holds(measured) for measured in [*missed, math.nan])
 
 
+@settings(deadline=None)
 @given(st.sampled_from(Metric), st.sampled_from(Comparison), st.integers(0, 10**9), st.integers(0, 999))
 def test_a_bound_is_read_back_as_it_is_written(metric: Metric, comparison: Comparison, whole: int, thousandths: int):
     fraction = thousandths and thousandths / 1000

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy_engine.diagnostics import Finding, InputError, Severity
@@ -360,6 +360,7 @@ topologies = st.fixed_dictionaries(
 ).map(lambda data: data | ({} if "queue" not in str(data["teams"]) else {"expectations": {}}))
 
 
+@settings(deadline=None)
 @given(topologies)
 def test_a_topology_written_as_json_is_read_back_equal(data: dict[str, object]):
     topology = Topology.model_validate(data)
@@ -374,6 +375,7 @@ def findings_or_none(content: str | bytes) -> tuple[Finding, ...] | None:
     return None
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=200) | st.text(max_size=200).map(lambda text: text.encode(errors="replace")))
 def test_whatever_the_bytes_are_the_answer_is_a_topology_or_findings(content: bytes):
     assert findings_or_none(content) != ()
@@ -385,6 +387,7 @@ FRAGMENTS = (
 )
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=30).map("".join))
 def test_whatever_the_yaml_is_every_finding_is_on_the_page(text: str):
     for finding in findings_or_none(text) or ():
