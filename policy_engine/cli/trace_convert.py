@@ -35,7 +35,7 @@ Examples:
 """
 
 
-@click.command("convert", no_args_is_help=True, help=_HELP)
+@click.command("convert", no_args_is_help=True, help=_HELP, short_help="Convert any trace to a native one.")
 @click.argument("source", type=click.Path(allow_dash=True))
 @click.option(
     "foreign", "--from", type=click.Choice(list(FORMATS)), default="columns", show_default=True, help="Kind of SOURCE."

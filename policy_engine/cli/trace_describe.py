@@ -29,7 +29,7 @@ Examples:
 """
 
 
-@click.command("describe", no_args_is_help=True, help=_HELP)
+@click.command("describe", no_args_is_help=True, help=_HELP, short_help="Describe what a trace asks for.")
 @click.argument("trace", type=click.Path(allow_dash=True))
 @click.option("topology_path", "--topology", type=click.Path(), help="Set the demand against this topology's capacity.")
 @click.option(

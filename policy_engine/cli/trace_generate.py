@@ -39,7 +39,7 @@ Examples:
 """
 
 
-@click.command("generate", no_args_is_help=True, help=_HELP)
+@click.command("generate", no_args_is_help=True, help=_HELP, short_help="Generate a synthetic trace for a topology.")
 @click.argument("topology", type=click.Path(allow_dash=True))
 @click.option(
     "output",

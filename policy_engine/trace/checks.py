@@ -105,8 +105,8 @@ def submissions(table: Table, bad: BadRows) -> tuple[pl.Series, int | None]:
     first = values.drop_nulls().head(1)
     if values.dtype == pl.String and like_dates(first).any():
         return _since_first(bad, values, dates_to_milliseconds(values))
-    expected = f"seconds from the trace's start, 0 to {ALL_SECONDS}" + (", as in its first row" if len(first) else "")
-    help_ = "for Unix times or other units use `batch-quota trace convert --from columns`, or write ISO 8601"
+    expected = f"seconds from the trace's start, 0 to {ALL_SECONDS}"
+    help_ = "all rows have seconds, or all have dates; `batch-quota trace convert --unix` reads Unix times"
     found = as_numbers(values)
     if found is None:
         return _wrong_type(table, bad, "TR014", values, "seconds or dates").cast(pl.Int64).fill_null(0), None

@@ -223,6 +223,14 @@ def test_native_columns_need_no_mapping_and_a_unit_scales_all_times() -> None:
     ]
 
 
+def test_a_size_may_be_the_same_for_all_jobs() -> None:
+    text = "job_id,submitted_at,runtime_seconds\na,0,1\nb,0,1\n"
+    trace, _ = made("columns", text, share="s", constants={"gpus": "9"})
+    assert needs(trace) == [("ml.g5.48xlarge", 2)] * 2
+    (finding, *_) = findings("columns", text, share="s", constants={"gpus": "many"})
+    assert finding.message.endswith('not "many"')
+
+
 def test_mapping_what_is_not_there_is_refused() -> None:
     assert [f.id for f in findings("columns", "a\n1\n", columns={"job_id": "b"})] == ["TR040"]
     (finding,) = findings("columns", "a\n1\n", columns={"jobid": "a"})

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy_engine.diagnostics import Finding, InputError
@@ -368,6 +368,7 @@ def test_the_format_can_be_forced() -> None:
     assert {f.id for f in findings(one_row(), format=FileFormat.PARQUET)} == {"TR001"}
 
 
+@settings(deadline=None)
 @given(st.data())
 def test_damaged_parquet_is_an_input_error_or_a_trace_and_never_anything_else(data: st.DataObject) -> None:
     buffer = io.BytesIO()
@@ -383,6 +384,7 @@ def test_damaged_parquet_is_an_input_error_or_a_trace_and_never_anything_else(da
     assert jobs in {0, 50}
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=300), st.sampled_from([None, *FileFormat]))
 def test_no_bytes_make_the_reader_fail(content: bytes, form: FileFormat | None) -> None:
     for garbage in (content, HEADER.encode() + b"\n" + content, b'{"job_id":' + content):

@@ -55,7 +55,7 @@ rows = st.fixed_dictionaries(
 SCHEMA = {"preemption_retries": pl.Int64, "checkpoint": pl.String, "attempt_seconds": pl.Float64}
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(rows, min_size=1, max_size=8), st.sampled_from(list(FileFormat)))
 def test_what_is_written_is_read_back(jobs: list[dict[str, object]], form: FileFormat) -> None:
     source = io.BytesIO()

@@ -53,7 +53,7 @@ class Draft:
         """Where the row stands in the source, and the source column that a native one was made from."""
         if not len(self):
             return self.source.position(0, None)
-        return self.source.position(self._frame[_ROW][row], self._origins.get(column or "", None))
+        return self.source.position(self._frame[_ROW][row], self._origins.get(column or "") or None)
 
     def read(self, column: str) -> pl.Series:
         """A source column, without the rows that were left out. Raises InputError for one of lists or structures."""

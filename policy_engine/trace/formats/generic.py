@@ -1,5 +1,6 @@
 """Any table at all: the user says which of its columns is which."""
 
+import polars as pl
 
 from policy_engine.diagnostics import Finding, InputError, Severity
 from policy_engine.topology.suggestions import did_you_mean
@@ -50,10 +51,18 @@ def _draft(source: Table, options: Options) -> Draft:
             case _:
                 draft.put(target, values, origin)
     for target, value in options.constants.items():
-        draft.put_all(target, value)
+        _put_constant(draft, target, value, options)
     if c.SHARE not in draft.columns and (options.share is not None or options.spread is not None):
         put_share(draft, options, None)
     return draft
+
+
+def _put_constant(draft: Draft, target: str, value: str, options: Options) -> None:
+    if target in {GPU_COUNT, CPU_COUNT}:
+        size = pl.Series([value]).new_from_index(0, len(draft))
+        put_needs(draft, size, "", options.gpus if target == GPU_COUNT else options.cpus)
+    else:
+        draft.put_all(target, value)
 
 
 def _check_targets(source: Table, targets: list[str]) -> None:

@@ -6,7 +6,6 @@ was deleted. Pods that need no GPU, and those that were never scheduled, are lef
 fails at its end.
 """
 
-
 from policy_engine.trace import columns as c
 from policy_engine.trace.formats.draft import Draft, mapped, put_priority, put_runtime, put_share, put_submission
 from policy_engine.trace.formats.format import SHARE_OPTIONS, ForeignFormat
