@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 
 import numpy as np
 import polars as pl
@@ -45,8 +46,11 @@ class JsonLinesTable:
         """Where a row's value is named, or its line if it is absent."""
         if not len(self._rows):
             return Position(self.name, 1, 1)
-        offset = -1 if column is None else self._rows.text(row).find(json.dumps(column))
-        return self._rows.position(row, max(offset, 0))
+        if column is None:
+            return self._rows.position(row, 0)
+        key = re.compile(re.escape(json.dumps(column, ensure_ascii=False)) + r"\s*:")
+        found = key.search(self._rows.text(row))
+        return self._rows.position(row, found.start() if found else 0)
 
     def _short_rows(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         """Rows too short for a job: only these can be white space alone without being looked at one by one."""
