@@ -11,6 +11,9 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from fractions import Fraction
 
+import numpy as np
+import numpy.typing as npt
+
 from policy_engine.assumptions import (
     DEFAULT_UNIT,
     Assumptions,
@@ -21,7 +24,17 @@ from policy_engine.assumptions import (
     UnallocatedCapacity,
     VictimOrder,
 )
-from policy_engine.scheduler.outcome import NEVER, AttemptOutcome, JobStatus, Outcome, PreemptionKind, Reason
+from policy_engine.scheduler.outcome import (
+    NEVER,
+    AttemptOutcome,
+    Attempts,
+    Jobs,
+    JobStatus,
+    Outcome,
+    PreemptionKind,
+    Preemptions,
+    Reason,
+)
 from policy_engine.topology import UNLIMITED, ResourceSharingStrategy, ShareState, Topology
 from policy_engine.trace import (
     NONE,
@@ -1016,43 +1029,45 @@ def replay(
     return scheduler.outcome()
 
 
-def plain(outcome: Outcome) -> OracleOutcome:
-    """The outcome of a replay in the oracle's form, for comparison."""
-    ids = outcome.trace.job_id.to_list()
+def in_columns(topology: Topology, trace: JobTrace, events: Sequence[ControlEvent], outcome: OracleOutcome) -> Outcome:
+    """The oracle's outcome as the replay gives it, under the topology's assumptions."""
 
-    def came(time: int) -> int | None:
-        return None if time == NEVER else int(time)
+    def came(time: int | None) -> int:
+        return NEVER if time is None else time
 
-    attempts: dict[int, list[AttemptRecord]] = {j: [] for j in range(len(ids))}
-    columns = outcome.attempts
-    for row, j in enumerate(columns.job):
-        times = int(columns.scheduled_at[row]), came(columns.running_at[row]), came(columns.stopped_at[row])
-        attempts[int(j)].append(AttemptRecord(*times, AttemptOutcome(columns.outcome[row])))
-    jobs = outcome.jobs
-    preemptions = outcome.preemptions
-    return OracleOutcome(
-        jobs=tuple(
-            JobRecord(
-                id=ids[j],
-                status=JobStatus(jobs.status[j]),
-                reason=Reason(jobs.reason[j]),
-                first_scheduled_at=came(jobs.first_scheduled_at[j]),
-                finished_at=came(jobs.finished_at[j]),
-                preemptions=int(jobs.preemptions[j]),
-                lost=int(jobs.lost[j]),
-                attempts=tuple(attempts[j]),
-            )
-            for j in range(len(ids))
+    def column(values: Iterable[int], dtype: type[np.signedinteger]) -> npt.NDArray[np.signedinteger]:
+        return np.array(list(values), dtype=dtype)
+
+    row_of = {job.id: row for row, job in enumerate(outcome.jobs)}
+    left = {job.id: list(job.attempts) for job in outcome.jobs}
+    attempts = [(row_of[name], left[name].pop(0)) for _, name in outcome.dispatches]
+    times = [time for job in outcome.jobs for time in (job.finished_at, job.first_scheduled_at) if time is not None]
+    return Outcome(
+        topology=topology,
+        trace=trace,
+        events=tuple(events),
+        assumptions=topology.assumptions,
+        ended_at=max(times, default=0),
+        jobs=Jobs(
+            status=column((job.status for job in outcome.jobs), np.int8),
+            reason=column((job.reason for job in outcome.jobs), np.int8),
+            first_scheduled_at=column((came(job.first_scheduled_at) for job in outcome.jobs), np.int64),
+            finished_at=column((came(job.finished_at) for job in outcome.jobs), np.int64),
+            preemptions=column((job.preemptions for job in outcome.jobs), np.int32),
+            lost=column((job.lost for job in outcome.jobs), np.int64),
         ),
-        dispatches=tuple((int(at), ids[j]) for at, j in zip(columns.scheduled_at, columns.job, strict=True)),
-        preemptions=tuple(
-            PreemptionRecord(
-                at=int(preemptions.at[row]),
-                victim=ids[preemptions.victim[row]],
-                claimant=ids[preemptions.claimant[row]],
-                kind=PreemptionKind(preemptions.kind[row]),
-                lost=int(preemptions.lost[row]),
-            )
-            for row in range(len(preemptions.at))
+        attempts=Attempts(
+            job=column((row for row, _ in attempts), np.int32),
+            scheduled_at=column((attempt.scheduled_at for _, attempt in attempts), np.int64),
+            running_at=column((came(attempt.running_at) for _, attempt in attempts), np.int64),
+            stopped_at=column((came(attempt.stopped_at) for _, attempt in attempts), np.int64),
+            outcome=column((attempt.outcome for _, attempt in attempts), np.int8),
+        ),
+        preemptions=Preemptions(
+            at=column((one.at for one in outcome.preemptions), np.int64),
+            victim=column((row_of[one.victim] for one in outcome.preemptions), np.int32),
+            claimant=column((row_of[one.claimant] for one in outcome.preemptions), np.int32),
+            kind=column((one.kind for one in outcome.preemptions), np.int8),
+            lost=column((one.lost for one in outcome.preemptions), np.int64),
         ),
     )
