@@ -40,27 +40,13 @@ Examples:
 @click.option(
     "foreign", "--from", type=click.Choice(list(FORMATS)), default="columns", show_default=True, help="Kind of SOURCE."
 )
-@click.option(
-    "output",
-    "-o",
-    "--output",
-    type=click.Path(allow_dash=True),
-    default=trace_output.STDOUT,
-    help="File to write; standard output if left out.",
-)
-@click.option(
-    "output_format",
-    "--to",
-    type=click.Choice(trace_output.FORMATS),
-    help="Format to write, if the file's name does not show it. [default: csv]",
-)
+@trace_output.options
 @click.option(
     "source_format",
     "--source-format",
     type=click.Choice(trace_output.FORMATS),
     help="Format of SOURCE, if neither its name nor its first bytes show it.",
 )
-@click.option("--force", is_flag=True, help="Overwrite the output.")
 @pair_option(
     "--gpus",
     "gpus",

@@ -41,21 +41,7 @@ Examples:
 
 @click.command("generate", no_args_is_help=True, help=_HELP, short_help="Generate a synthetic trace for a topology.")
 @click.argument("topology", type=click.Path(allow_dash=True))
-@click.option(
-    "output",
-    "-o",
-    "--output",
-    type=click.Path(allow_dash=True),
-    default=trace_output.STDOUT,
-    help="File to write; standard output if left out.",
-)
-@click.option(
-    "output_format",
-    "--to",
-    type=click.Choice(trace_output.FORMATS),
-    help="Format to write, if the file's name does not show it. [default: csv]",
-)
-@click.option("--force", is_flag=True, help="Overwrite the output.")
+@trace_output.options
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same bytes."
 )

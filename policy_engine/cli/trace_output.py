@@ -4,6 +4,7 @@ import io
 import sys
 
 import click
+from click.decorators import FC
 
 from policy_engine.trace.jobs import JobTrace
 from policy_engine.trace.tables import FileFormat
@@ -11,6 +12,29 @@ from policy_engine.trace.writing import write_stream, write_trace
 
 STDOUT = "-"
 FORMATS = [form.value for form in FileFormat]
+
+
+def options(function: FC) -> FC:
+    """The options that say where a trace goes, and in which format: `output`, `output_format`, `force`."""
+    for option in (
+        click.option("--force", is_flag=True, help="Overwrite the output."),
+        click.option(
+            "output_format",
+            "--to",
+            type=click.Choice(FORMATS),
+            help="Format to write, if the file's name does not show it. [default: csv]",
+        ),
+        click.option(
+            "output",
+            "-o",
+            "--output",
+            type=click.Path(allow_dash=True),
+            default=STDOUT,
+            help="File to write; standard output if left out.",
+        ),
+    ):
+        function = option(function)
+    return function
 
 
 def put(trace: JobTrace, output: str, output_format: str | None, *, force: bool) -> None:

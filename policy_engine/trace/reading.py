@@ -1,12 +1,12 @@
 """Reads job traces in the native format: one row a job. Every bad row is reported; a trace comes only of good ones."""
 
 from collections.abc import Callable, Collection
-from difflib import get_close_matches
 
 import numpy as np
 import polars as pl
 
 from policy_engine.diagnostics import Finding, InputError, Severity
+from policy_engine.topology.suggestions import did_you_mean
 from policy_engine.trace import columns as c
 from policy_engine.trace.assembling import assemble
 from policy_engine.trace.bad_rows import SHOWN, BadRow, BadRows, show
@@ -128,11 +128,9 @@ def _check_shares(bad: BadRows, share: pl.Series, shares: Collection[str]) -> No
 
 
 def _known(name: str, shares: Collection[str]) -> str:
-    meant = get_close_matches(name[:128], shares, 1)
-    if meant:
-        return f"did you mean {meant[0]}?"
     names = sorted(shares)
-    return "the topology has " + ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+    otherwise = "the topology has " + ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+    return did_you_mean(name[:128], names, otherwise)
 
 
 def _optional(table: Table, bad: BadRows, rule: Number, default: int) -> pl.Series | int:

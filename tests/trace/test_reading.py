@@ -414,7 +414,7 @@ def test_shares_of_a_trace_in_memory_are_checked_against_a_topology() -> None:
     with pytest.raises(InputError) as caught:
         check_shares(trace, ["search", "vision"])
     (finding,) = caught.value.findings
-    assert (finding.id, finding.help) == ("TR013", "did you mean search?")
+    assert (finding.id, finding.help) == ("TR013", "did you mean 'search'?")
 
 
 def test_more_instance_types_than_exist_are_a_wrong_column() -> None:

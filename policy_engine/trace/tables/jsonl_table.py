@@ -21,18 +21,14 @@ class JsonLinesTable:
         """Raises InputError if the file is empty."""
         self.name = name
         self._rows = lines(name, content)
-        blank = np.fromiter((not self._rows.text(row).strip() for row in self._short_rows().tolist()), np.bool_)
-        keep = np.ones(len(self._rows), np.bool_)
-        keep[self._short_rows()] = ~blank
-        self._rows = self._rows.select(keep)
-        if not len(self._rows):
-            raise InputError([Finding("TR002", Severity.ERROR, "the file is empty", position=Position(name, 1, 1))])
         self.findings: tuple[Finding, ...] = ()
         try:
-            self.columns = _keys(self._rows, content)
+            self.columns = tuple(pl.scan_ndjson(io.BytesIO(content), infer_schema_length=None).collect_schema())
             self._frame = self._parse(content)
-        except pl.exceptions.PolarsError:
-            self._leave_out_malformed()
+        except pl.exceptions.PolarsError:  # also for values of one key with types that have nothing in common
+            self._read_line_by_line()
+        if not len(self._rows) and not self.findings:
+            raise InputError([Finding("TR002", Severity.ERROR, "the file is empty", position=Position(name, 1, 1))])
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -52,54 +48,44 @@ class JsonLinesTable:
         found = key.search(self._rows.text(row))
         return self._rows.position(row, found.start() if found else 0)
 
-    def _short_rows(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        """Rows too short for a job: only these can be white space alone without being looked at one by one."""
-        return np.flatnonzero(self._rows.ends - self._rows.starts < 16)
-
     def _parse(self, content: bytes) -> pl.DataFrame:
         frame = pl.read_ndjson(io.BytesIO(content), schema=dict.fromkeys(self.columns, pl.String()))
         if frame.height != len(self._rows):
-            raise pl.exceptions.ComputeError("blank lines are counted differently")
+            raise pl.exceptions.ComputeError("there are lines of white space")
         return frame
 
-    def _leave_out_malformed(self) -> None:
-        faults = {row: fault for row in range(len(self._rows)) if (fault := _fault(self._rows.text(row)))}
-        self.findings = _malformed_findings(self._rows, faults)
+    def _read_line_by_line(self) -> None:
+        """Find the keys and the lines that are no objects; leave those out, and lines of white space."""
+        keys: dict[str, None] = {}
+        faults: dict[int, str] = {}
         sound = np.ones(len(self._rows), np.bool_)
-        sound[list(faults)] = False
+        for row in range(len(self._rows)):
+            text = self._rows.text(row)
+            try:
+                keys.update(dict.fromkeys(_object(text)))
+            except (ValueError, RecursionError) as error:
+                sound[row] = False
+                if text.strip():
+                    faults[row] = f"the line is no JSON object: {error}"
+        self.findings = _malformed_findings(self._rows, faults)
         self._rows = self._rows.select(sound)
-        content = self._rows.joined()
-        self.columns = _keys(self._rows, content) if len(self._rows) else ()
+        self.columns = tuple(keys)
         try:
-            self._frame = self._parse(content) if len(self._rows) else pl.DataFrame()
+            self._frame = self._parse(self._rows.joined()) if keys else pl.DataFrame()
         except pl.exceptions.PolarsError as error:
             raise unreadable(self.name, f"the file is no JSON Lines: {str(error).splitlines()[0]}") from error
 
 
-def _keys(rows: TextRows, content: bytes) -> tuple[str, ...]:
-    """Every key of every object, in order of first mention."""
-    try:
-        return tuple(pl.scan_ndjson(io.BytesIO(content), infer_schema_length=None).collect_schema())
-    except pl.exceptions.SchemaError:  # values of one key with types that have nothing in common
-        keys: dict[str, None] = {}
-        for row in range(len(rows)):
-            keys.update(dict.fromkeys(json.loads(rows.text(row))))
-        return tuple(keys)
+def _object(text: str) -> dict[str, object]:
+    """Raises ValueError for what is no JSON object, RecursionError for one that is too deep."""
+    value = json.loads(text, parse_constant=_no_constant)
+    if not isinstance(value, dict):
+        raise ValueError("expected {…}")  # noqa: TRY004  # it is the value that is wrong
+    return value
 
 
 def _no_constant(constant: str) -> float:
     raise ValueError(f"{constant} is no JSON")
-
-
-def _fault(text: str) -> str:
-    """What is wrong with a line, or nothing."""
-    try:
-        value = json.loads(text, parse_constant=_no_constant)
-    except json.JSONDecodeError as error:
-        return f"the line is no JSON: {error.msg} at character {error.pos + 1}"
-    except (ValueError, RecursionError) as error:
-        return f"the line is no JSON: {error}"
-    return "" if isinstance(value, dict) else "the line is no JSON object"
 
 
 def _malformed_findings(rows: TextRows, faults: dict[int, str]) -> tuple[Finding, ...]:
