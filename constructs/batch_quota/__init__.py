@@ -4,13 +4,14 @@
 """
 
 from batch_quota.interfaces import IQuotaShare, ISageMakerTrainingQueue, IServiceEnvironment
-from batch_quota.quota_managed_queue import TEAM_TAG, QuotaManagedQueue
+from batch_quota.quota_managed_queue import QuotaManagedQueue
 from batch_quota.quota_share import QuotaShare
 from batch_quota.scheduling_policy import IdleResourceAssignmentStrategy, QuotaShareSchedulingPolicy
 from batch_quota.service_environment import ServiceEnvironment
 from batch_quota.state import State
 from batch_quota.training_queue import RunnableReason, RunnableTimeLimit, SageMakerTrainingQueue
 from policy_engine.topology import UNLIMITED, ResourceSharingStrategy, Topology
+from policy_engine.topology.tags import TEAM_TAG
 
 __all__ = [
     "TEAM_TAG",

@@ -5,13 +5,12 @@ from collections.abc import Iterator
 
 from aws_cdk import Fn
 
-from batch_quota.validation import is_token
+from batch_quota.validation import NAME_PATTERN, is_token
 
-_NAME = "[A-Za-z0-9_-]{1,128}"
-SCHEDULING_POLICY = f"scheduling-policy/{_NAME}"
-SERVICE_ENVIRONMENT = f"service-environment/{_NAME}"
-JOB_QUEUE = f"job-queue/{_NAME}"
-QUOTA_SHARE = f"{JOB_QUEUE}/quota-share/{_NAME}"
+SCHEDULING_POLICY = f"scheduling-policy/{NAME_PATTERN}"
+SERVICE_ENVIRONMENT = f"service-environment/{NAME_PATTERN}"
+JOB_QUEUE = f"job-queue/{NAME_PATTERN}"
+QUOTA_SHARE = f"{JOB_QUEUE}/quota-share/{NAME_PATTERN}"
 
 
 def arn_problems(prop: str, arn: str, resource: str) -> Iterator[str]:
@@ -19,7 +18,7 @@ def arn_problems(prop: str, arn: str, resource: str) -> Iterator[str]:
     if is_token(arn):
         return
     if re.fullmatch(f"arn:aws[a-z-]*:batch:[a-z0-9-]+:[0-9]{{12}}:{resource}", arn) is None:
-        shape = resource.replace(_NAME, "NAME")
+        shape = resource.replace(NAME_PATTERN, "NAME")
         yield f"{prop}: expected arn:PARTITION:batch:REGION:ACCOUNT:{shape}, not {arn!r}"
 
 

@@ -1,6 +1,6 @@
 """A whole team topology as resources: scheduling policy, service environment, job queue and quota shares."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from aws_cdk import Duration
@@ -10,9 +10,11 @@ from batch_quota.quota_share import QuotaShare
 from batch_quota.scheduling_policy import QuotaShareSchedulingPolicy
 from batch_quota.service_environment import ServiceEnvironment
 from batch_quota.training_queue import RunnableTimeLimit, SageMakerTrainingQueue
+from batch_quota.validation import require
+from policy_engine.diagnostics import Severity
+from policy_engine.rules import check
 from policy_engine.topology import OwnedShare, Topology
-
-TEAM_TAG = "batch-quota:team"
+from policy_engine.topology.tags import quota_share_tags
 
 
 class QuotaManagedQueue(Construct):
@@ -25,9 +27,10 @@ class QuotaManagedQueue(Construct):
     def __init__(self, scope: Construct, id_: str, *, topology: Topology) -> None:
         """Make the resources of a topology.
 
-        :param topology: A valid one: `policy_engine.rules` says more about it than the constructs can.
-        :raises ValueError: If AWS would refuse a resource, with the construct's path and every problem of it.
+        :param topology: Whose resources and names. `read_topology` of `policy_engine.topology` reads it from a file.
+        :raises ValueError: With every error that the rules of the policy engine find in it. Warnings do not count.
         """
+        require(scope, id_, _errors(topology))
         super().__init__(scope, id_)
         self._topology = topology
         queue = topology.queue
@@ -72,7 +75,7 @@ class QuotaManagedQueue(Construct):
             borrow_limit=share.borrow_limit,
             in_share_preemption=share.in_share_preemption,
             state=share.state,
-            tags={TEAM_TAG: owned.team, **self._topology.teams[owned.team].tags, **share.tags},
+            tags=quota_share_tags(self._topology, owned),
         )
 
     @property
@@ -99,6 +102,13 @@ class QuotaManagedQueue(Construct):
     def quota_shares(self) -> Mapping[str, QuotaShare]:
         """The quota shares by name."""
         return MappingProxyType(self._quota_shares)
+
+
+def _errors(topology: Topology) -> Iterator[str]:
+    """What the rules call an error, as `QM106 teams.search.shares.search-prod.capacity: …`."""
+    for finding in check(topology):
+        if finding.severity is Severity.ERROR:
+            yield f"{finding.id} {'.'.join(map(str, finding.path))}: {finding.message}; {finding.help}"
 
 
 def _in_order(capacity: Mapping[str, int]) -> dict[str, int]:

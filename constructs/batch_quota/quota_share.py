@@ -26,8 +26,7 @@ from batch_quota.validation import (
     whole_number_problems,
 )
 from policy_engine.topology import UNLIMITED, ResourceSharingStrategy
-
-_MOST_QUOTA_SHARES = 20
+from policy_engine.topology.service_limits import MAX_QUOTA_SHARES
 
 
 @jsii.implements(references.IQuotaShareRef)
@@ -194,7 +193,7 @@ def _queue_problems(queue: ISageMakerTrainingQueue, name: str, limits: Mapping[s
     """What a queue that is made here is known to refuse. Limits of AWS: 20 shares a queue, names unique in a queue."""
     if not isinstance(queue, SageMakerTrainingQueue):
         return
-    if len(queue.quota_shares) >= _MOST_QUOTA_SHARES:
+    if len(queue.quota_shares) >= MAX_QUOTA_SHARES:
         yield f"job_queue: {queue.node.path} has {len(queue.quota_shares)} quota shares already; AWS allows no more"
     if name in queue.quota_shares:
         yield f"quota_share_name: {name} is a share of {queue.node.path} already"

@@ -19,6 +19,7 @@ from batch_quota.interfaces import IQuotaShare, ISageMakerTrainingQueue, IServic
 from batch_quota.service_environment import SAGEMAKER_TRAINING, ServiceEnvironment
 from batch_quota.state import State
 from batch_quota.validation import choice_problems, name_problems, require, tag_problems, whole_number_problems
+from policy_engine.topology.service_limits import MAX_QUEUE_PRIORITY, MAX_TIME_LIMIT_SECONDS, MIN_TIME_LIMIT_SECONDS
 
 
 class RunnableReason(StrEnum):
@@ -96,7 +97,7 @@ class SageMakerTrainingQueue(_TrainingQueueBase):
             _service_environment_problems(service_environment),
             _scheduling_policy_problems(scheduling_policy),
             name_problems("job_queue_name", job_queue_name),
-            whole_number_problems("priority", priority, lowest=0, highest=1000),
+            whole_number_problems("priority", priority, lowest=0, highest=MAX_QUEUE_PRIORITY),
             _time_limit_problems(time_limits),
             choice_problems("state", state, State),
             tag_problems(tags),
@@ -212,4 +213,9 @@ def _time_limit_problems(limits: Sequence[RunnableTimeLimit]) -> Iterator[str]:
             yield f"time_limits: {reason}: expected one time limit a reason, not {count}"
     for limit in limits:
         seconds = limit.max_time.to_seconds(integral=False)
-        yield from whole_number_problems(f"time_limits: {limit.reason}: seconds", seconds, lowest=600, highest=86_400)
+        yield from whole_number_problems(
+            f"time_limits: {limit.reason}: seconds",
+            seconds,
+            lowest=MIN_TIME_LIMIT_SECONDS,
+            highest=MAX_TIME_LIMIT_SECONDS,
+        )

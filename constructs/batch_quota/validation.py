@@ -9,13 +9,18 @@ from aws_cdk import Token
 from constructs import Construct
 
 from policy_engine.topology.instance_types import training_instance_types
+from policy_engine.topology.service_limits import (
+    MAX_CAPACITY_LIMITS,
+    MAX_NAME_LENGTH,
+    MAX_TAG_KEY_LENGTH,
+    MAX_TAG_VALUE_LENGTH,
+    MAX_TAGS,
+    NAME_CHARACTERS,
+)
 from policy_engine.topology.suggestions import did_you_mean
 
-_NAME = re.compile(r"[A-Za-z0-9_-]{1,128}")
-_MOST_CAPACITY_LIMITS = 5
-_MOST_TAGS = 50
-_LONGEST_TAG_KEY = 128
-_LONGEST_TAG_VALUE = 256
+NAME_PATTERN = f"[{NAME_CHARACTERS}]{{1,{MAX_NAME_LENGTH}}}"
+_NAME = re.compile(NAME_PATTERN)
 
 
 def require(scope: Construct, id_: str, *problems: Iterable[str]) -> None:
@@ -48,8 +53,8 @@ def capacity_problems(prop: str, limits: Mapping[str, float]) -> Iterator[str]:
 
     Source: AWS Batch user guide, quota shares and service limits.
     """
-    if not 1 <= len(limits) <= _MOST_CAPACITY_LIMITS:
-        yield f"{prop}: expected 1 to {_MOST_CAPACITY_LIMITS} instance types, not {len(limits)}"
+    if not 1 <= len(limits) <= MAX_CAPACITY_LIMITS:
+        yield f"{prop}: expected 1 to {MAX_CAPACITY_LIMITS} instance types, not {len(limits)}"
     for unit, limit in limits.items():
         if unit == "NUM_INSTANCES":
             yield f"{prop}: NUM_INSTANCES counts all types together; quota management needs instance types"
@@ -82,12 +87,12 @@ def tag_problems(tags: Mapping[str, str] | None) -> Iterator[str]:
     """Tags within AWS's limits: 50 a resource, keys of 1 to 128 and values of up to 256 characters, no `aws:` keys."""
     if tags is None:
         return
-    if len(tags) > _MOST_TAGS:
-        yield f"tags: expected at most {_MOST_TAGS}, not {len(tags)}"
+    if len(tags) > MAX_TAGS:
+        yield f"tags: expected at most {MAX_TAGS}, not {len(tags)}"
     for key, value in tags.items():
-        if not is_token(key) and not 1 <= len(key) <= _LONGEST_TAG_KEY:
-            yield f"tags: expected a key of 1 to {_LONGEST_TAG_KEY} characters, not {len(key)}: {key[:20]!r}"
+        if not is_token(key) and not 1 <= len(key) <= MAX_TAG_KEY_LENGTH:
+            yield f"tags: expected a key of 1 to {MAX_TAG_KEY_LENGTH} characters, not {len(key)}: {key[:20]!r}"
         if key.lower().startswith("aws:"):
             yield f"tags: {key!r}: keys that start with aws: are reserved"
-        if not is_token(value) and len(value) > _LONGEST_TAG_VALUE:
-            yield f"tags: {key!r}: expected a value of up to {_LONGEST_TAG_VALUE} characters, not {len(value)}"
+        if not is_token(value) and len(value) > MAX_TAG_VALUE_LENGTH:
+            yield f"tags: {key!r}: expected a value of up to {MAX_TAG_VALUE_LENGTH} characters, not {len(value)}"

@@ -197,12 +197,17 @@ def test_two_topologies_fit_into_one_stack(stack: Stack, synthesized: Callable[[
     assert len(synthesized(stack)["Resources"]) == 12
 
 
-def test_a_topology_that_aws_would_refuse_is_told_with_the_construct_that_cannot_be_made(stack: Stack):
+def test_all_errors_of_a_topology_are_told_at_once_with_the_constructs_path(stack: Stack):
     bad = json.loads(json.dumps(TOPOLOGY))
     bad["teams"]["ads"]["shares"]["ads"]["borrow_limit"] = 100
-    with pytest.raises(ValueError, match="Stack/Quota") as refusal:
+    bad["teams"]["search"]["shares"]["search-prod"]["capacity"] = {"ml.g5.48xlarge": 0}
+    with pytest.raises(ValueError, match="Stack/Quota is not valid") as refusal:
         QuotaManagedQueue(stack, "Quota", topology=Topology.model_validate(bad))
-    assert "LEND_AND_BORROW" in str(refusal.value)
+    assert [line.split(":")[0] for line in str(refusal.value).splitlines()[1:]] == [
+        "  - QM106 teams.search.shares.search-prod.capacity.ml.g5.48xlarge",
+        "  - QM203 teams.ads.shares.ads.borrow_limit",
+    ]
+    assert stack.node.children == []
 
 
 def _properties(template: Json, kind: str) -> list[Json]:

@@ -13,6 +13,7 @@ from batch_quota import (
     ServiceEnvironment,
     State,
 )
+from policy_engine.topology.service_limits import TIME_LIMIT_REASONS
 
 Properties = Callable[[Stack, str], dict[str, Any]]
 Synthesized = Callable[[Stack], dict[str, Any]]
@@ -75,6 +76,10 @@ def test_a_time_limit_terminates_a_runnable_job_for_one_reason(
             (10800, "MISCONFIGURATION:QUOTA_MANAGEMENT_LIMIT_EXCEEDED"),
         ]
     ]
+
+
+def test_the_reasons_of_time_limits_are_those_that_a_topology_may_name():
+    assert tuple(RunnableReason) == TIME_LIMIT_REASONS
 
 
 @pytest.mark.parametrize("priority", [0, 1000])
