@@ -3,7 +3,7 @@
 from policy_engine.diagnostics import Finding
 from policy_engine.rules.kinds import SuppressionRule, TopologyRule
 from policy_engine.rules.registry import registry
-from policy_engine.rules.suppressing import is_suppressed
+from policy_engine.rules.suppressing import not_accepted
 from policy_engine.topology.model import Topology
 from policy_engine.topology.source import SourceMap
 
@@ -27,8 +27,7 @@ def check(topology: Topology, sources: SourceMap | None = None) -> list[Finding]
         if isinstance(rule, SuppressionRule)
         for problem in rule.problems(topology, found)
     ]
-    kept = [finding for finding in found if not is_suppressed(finding, topology.suppressions)]
-    return sorted(kept + about_suppressions, key=_by_position)
+    return sorted(not_accepted(topology, found) + about_suppressions, key=_by_position)
 
 
 def _by_position(finding: Finding) -> tuple[int, int, str]:

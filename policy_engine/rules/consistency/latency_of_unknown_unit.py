@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from policy_engine.assumptions import DEFAULT_UNIT
 from policy_engine.diagnostics import Severity, described
+from policy_engine.rules.hints import Hints
 from policy_engine.rules.kinds import Problem, Spot, TopologyRule
 from policy_engine.topology.model import Topology
-from policy_engine.topology.suggestions import did_you_mean
 
 _TABLES = ("provision_seconds", "startup_seconds")
 
@@ -49,14 +49,15 @@ class LatencyOfUnknownUnit(TopologyRule):
 
     def problems(self, topology: Topology) -> Iterator[Problem]:
         """Each entry of the two tables that nothing will look up."""
-        known = topology.units()
+        known = {*topology.units(), DEFAULT_UNIT}
+        hints = Hints(known, "remove the entry")
         for table in _TABLES:
             units: dict[str, int] = getattr(topology.assumptions, table)
             for unit in units:
-                if unit != DEFAULT_UNIT and unit not in known:
+                if unit not in known:
                     yield Problem(
                         ("assumptions", table, unit),
                         f"{table} has an entry for {described(unit)}, which no capacity of the topology names",
-                        did_you_mean(unit, [*known, DEFAULT_UNIT], "remove the entry"),
+                        hints.about(unit),
                         Spot.KEY,
                     )

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 from policy_engine.diagnostics import Finding, Severity, described
+from policy_engine.rules.hints import Hints
 from policy_engine.rules.kinds import Problem, SuppressionRule
 from policy_engine.rules.suppressing import places
 from policy_engine.topology.model import Topology
-from policy_engine.topology.suggestions import did_you_mean
 
 
 class SuppressionAtUnknownName(SuppressionRule):
@@ -56,11 +56,12 @@ class SuppressionAtUnknownName(SuppressionRule):
     def problems(self, topology: Topology, found: Sequence[Finding]) -> Iterator[Problem]:
         """Each suppression whose place is not known."""
         known = places(topology)
+        hints = Hints(known, "leave `at` out to suppress the rule everywhere")
         for index, suppression in enumerate(topology.suppressions):
             if suppression.at is not None and suppression.at not in known:
                 yield Problem(
                     ("suppressions", index, "at"),
                     f"the topology has no team, share or instance type {described(suppression.at)}, "
                     "so this suppresses nothing",
-                    did_you_mean(suppression.at, known, "leave `at` out to suppress the rule everywhere"),
+                    hints.about(suppression.at),
                 )

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 from policy_engine.diagnostics import Finding, Severity, described
+from policy_engine.rules.hints import Hints
 from policy_engine.rules.kinds import Problem, SuppressionRule
 from policy_engine.rules.registry import registry
 from policy_engine.topology.model import Topology
-from policy_engine.topology.suggestions import did_you_mean
 
 
 class SuppressionOfUnknownRule(SuppressionRule):
@@ -49,10 +49,11 @@ class SuppressionOfUnknownRule(SuppressionRule):
 
     def problems(self, topology: Topology, found: Sequence[Finding]) -> Iterator[Problem]:
         """Each suppression whose rule is not known."""
+        hints = Hints(registry().keys(), "`batch-quota rules` lists the rules")
         for index, suppression in enumerate(topology.suppressions):
             if suppression.rule not in registry():
                 yield Problem(
                     ("suppressions", index, "rule"),
                     f"there is no rule {described(suppression.rule)}, so this suppresses nothing",
-                    did_you_mean(suppression.rule, registry(), "`batch-quota rules` lists the rules"),
+                    hints.about(suppression.rule),
                 )

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from policy_engine.diagnostics import Finding, Severity
 from policy_engine.rules.kinds import Problem, SuppressionRule
 from policy_engine.rules.registry import registry
-from policy_engine.rules.suppressing import can_be_suppressed, covers, places
+from policy_engine.rules.suppressing import acceptable, can_be_suppressed, places
 from policy_engine.topology.model import Suppression, Topology
 
 
@@ -53,11 +53,11 @@ class SuppressionWithoutEffect(SuppressionRule):
 
     def problems(self, topology: Topology, found: Sequence[Finding]) -> Iterator[Problem]:
         """Each suppression of a known rule, at a known place, that has nothing to accept."""
-        known = places(topology)
+        known, could_accept = places(topology), acceptable(found)
         for index, suppression in enumerate(topology.suppressions):
             rule = registry().get(suppression.rule)
             somewhere = suppression.at is None or suppression.at in known
-            if rule is None or not somewhere or any(covers(suppression, finding) for finding in found):
+            if rule is None or not somewhere or (suppression.rule, suppression.at) in could_accept:
                 continue
             path = ("suppressions", index, "rule")
             if can_be_suppressed(rule):

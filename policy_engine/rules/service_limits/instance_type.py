@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from itertools import chain
 
 from policy_engine.diagnostics import Severity, described
+from policy_engine.rules.hints import Hints
 from policy_engine.rules.kinds import Problem, Spot, TopologyRule, capacities, largest_jobs
 from policy_engine.rules.units import NUM_INSTANCES, is_instance_type
 from policy_engine.topology.instance_types import training_instance_types
 from policy_engine.topology.model import Topology
-from policy_engine.topology.suggestions import did_you_mean
 
 
 class InstanceType(TopologyRule):
@@ -60,13 +60,13 @@ class InstanceType(TopologyRule):
 
     def problems(self, topology: Topology) -> Iterator[Problem]:
         """Each unit that SageMaker does not train on, wherever it is named."""
-        known = training_instance_types()
+        hints = Hints(training_instance_types(), "if the type is new, update botocore, which has the list")
         for owner, path, capacity in chain(capacities(topology), largest_jobs(topology)):
             for unit in capacity:
                 if not is_instance_type(unit) and unit != NUM_INSTANCES:
                     yield Problem(
                         (*path, unit),
                         f"{owner} names {described(unit)}, which is no instance type of SageMaker Training",
-                        did_you_mean(unit, known, "if the type is new, update botocore, which has the list"),
+                        hints.about(unit),
                         Spot.KEY,
                     )

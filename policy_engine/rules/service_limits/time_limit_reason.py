@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from policy_engine.diagnostics import Severity, described
+from policy_engine.rules.hints import Hints
 from policy_engine.rules.kinds import Problem, TopologyRule
 from policy_engine.topology.model import Topology
 from policy_engine.topology.service_limits import TIME_LIMIT_REASONS
-from policy_engine.topology.suggestions import did_you_mean
 
 
 class TimeLimitReason(TopologyRule):
@@ -60,10 +60,11 @@ class TimeLimitReason(TopologyRule):
 
     def problems(self, topology: Topology) -> Iterator[Problem]:
         """Each reason that is not one of the three."""
+        hints = Hints(TIME_LIMIT_REASONS, f"known: {', '.join(TIME_LIMIT_REASONS)}")
         for index, limit in enumerate(topology.queue.time_limits):
             if limit.reason not in TIME_LIMIT_REASONS:
                 yield Problem(
                     ("queue", "time_limits", index, "reason"),
                     f"AWS knows no reason {described(limit.reason)}",
-                    did_you_mean(limit.reason, TIME_LIMIT_REASONS, f"known: {', '.join(TIME_LIMIT_REASONS)}"),
+                    hints.about(limit.reason),
                 )
