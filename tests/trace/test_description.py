@@ -74,7 +74,7 @@ def test_percentiles_are_runtimes_that_occur() -> None:
 jobs = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 30), st.integers(1, 5)), min_size=1, max_size=12)
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(jobs, st.integers(1, 7))
 def test_peak_and_parts_agree_with_counting_second_by_second(listed: list[tuple[int, int, int]], parts: int) -> None:
     trace = trace_of(*(f"{n},s,{at},ml.x={size},{run},0" for n, (at, run, size) in enumerate(listed)))

@@ -157,19 +157,19 @@ def test_a_topology_s_shares_are_loaded_by_their_limits() -> None:
     assert shares_of(topology) == (ShareLoad(share="one", capacity={"ml.x": 3}),)
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.floats(-600, 600))
 def test_the_portable_exponential_is_the_exponential(x: float) -> None:
     assert exp(np.array([x]))[0] == pytest.approx(math.exp(x), rel=1e-12)
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.floats(1e-300, 1e300))
 def test_the_portable_logarithm_is_the_logarithm(x: float) -> None:
     assert log(np.array([x]))[0] == pytest.approx(math.log(x), rel=1e-12, abs=1e-12)
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.floats(1e-15, 1 - 1e-15))
 def test_the_portable_normal_quantile_is_the_normal_quantile(p: float) -> None:
     assert normal_quantile(np.array([p]))[0] == pytest.approx(NormalDist().inv_cdf(p), abs=1e-7)
