@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from policy_engine.rules.amounts import Amounts, limit
+from policy_engine.rules.units import is_instance_type
 from policy_engine.topology.model import QuotaShare
 
 _LIMIT_EXCEEDED = "MISCONFIGURATION:QUOTA_MANAGEMENT_LIMIT_EXCEEDED"
@@ -31,6 +32,11 @@ class Misconfiguration:
     help: str
     status_reason: str
     """The text that AWS shows while the job is stuck."""
+
+
+def largest_need(share: QuotaShare) -> dict[str, int]:
+    """What the share's largest job needs of the instance types that SageMaker has. Empty if none is declared."""
+    return {unit: count for unit, count in (share.largest_job or {}).items() if is_instance_type(unit)}
 
 
 def misconfiguration(amounts: Amounts, share: QuotaShare, need: Mapping[str, int]) -> Misconfiguration | None:

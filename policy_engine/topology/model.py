@@ -157,7 +157,7 @@ class Suppression(_Model):
 
     rule: str = Field(description="The rule's id, such as QM304.")
     reason: str = Field(min_length=1, description="Why it is accepted.")
-    at: str | None = Field(None, description="The share or team that it is accepted for. Left out: everywhere.")
+    at: str | None = Field(None, description="Where: a share, a team or an instance type. Left out: everywhere.")
 
 
 class OwnedShare(NamedTuple):

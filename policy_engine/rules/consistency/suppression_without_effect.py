@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from policy_engine.diagnostics import Finding, Severity
+from policy_engine.diagnostics import Finding, Severity, described
 from policy_engine.rules.kinds import Problem, SuppressionRule
 from policy_engine.rules.registry import registry
 from policy_engine.rules.suppressing import acceptable, can_be_suppressed, places
@@ -70,4 +70,4 @@ class SuppressionWithoutEffect(SuppressionRule):
 
 
 def _place(suppression: Suppression) -> str:
-    return "" if suppression.at is None else f" at {suppression.at!r}"
+    return "" if suppression.at is None else f" at {described(suppression.at)}"

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from policy_engine.diagnostics import Severity
 from policy_engine.rules.amounts import Amounts
 from policy_engine.rules.kinds import Problem, TopologyRule, share_named, share_path
-from policy_engine.rules.misconfiguration import misconfiguration
-from policy_engine.rules.units import is_instance_type
+from policy_engine.rules.misconfiguration import largest_need, misconfiguration
 from policy_engine.topology.model import Topology
 
 
@@ -67,7 +66,7 @@ class LargestJobNeverRuns(TopologyRule):
         """Each largest job that fails one of the tests, with the first that it fails."""
         amounts = Amounts(topology)
         for owned in topology.quota_shares():
-            need = {unit: n for unit, n in (owned.share.largest_job or {}).items() if is_instance_type(unit)}
+            need = largest_need(owned.share)
             failed = misconfiguration(amounts, owned.share, need)
             if failed:
                 needed = f"{need[failed.unit]} {failed.unit}"

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from policy_engine.diagnostics import Severity
 from policy_engine.rules.amounts import Amounts, limit, listed
 from policy_engine.rules.kinds import Problem, TopologyRule, share_named, share_path
-from policy_engine.rules.misconfiguration import misconfiguration
-from policy_engine.rules.units import is_instance_type
+from policy_engine.rules.misconfiguration import largest_need, misconfiguration
 from policy_engine.topology.model import Topology
 
 
@@ -21,7 +20,8 @@ class LargestJobOnlyByBorrowing(TopologyRule):
 
     The job starts when others happen to be idle, and is preempted when they have jobs again, whatever its priority. It
     starts over from nothing, unless it keeps checkpoints, and by default without end: it may never finish, and use
-    capacity all the while.
+    capacity all the while. In the replay it also waits longest: nothing is set aside for a job that has to borrow, so
+    smaller ones take what becomes idle.
 
     ## Example
 
@@ -70,7 +70,7 @@ class LargestJobOnlyByBorrowing(TopologyRule):
         amounts = Amounts(topology)
         for owned in topology.quota_shares():
             share = owned.share
-            need = {unit: n for unit, n in (share.largest_job or {}).items() if is_instance_type(unit)}
+            need = largest_need(share)
             above = [(unit, n, limit(share.capacity, unit)) for unit, n in need.items()]
             above = [(unit, n, own) for unit, n, own in above if n > own]
             if above and misconfiguration(amounts, share, need) is None:
