@@ -66,7 +66,7 @@ class HeadWithoutTimeLimit(TopologyRule):
                 ("queue", "time_limits"),
                 f"the queue has no time limit for {listed(missing)}: "
                 "a job that can never run blocks its share without end",
-                f'add {{reason: "{missing[0]}", after: 30m}}{" and so on" if len(missing) > 1 else ""} '
-                "to the queue's time_limits",
+                f'add {{reason: "{missing[0]}", after: 30m}} to the queue\'s time_limits'
+                f"{', and the same for the other reason' if len(missing) > 1 else ''}",
                 Spot.KEY,
             )
