@@ -16,6 +16,8 @@ _COMMANDS = {
     "validate": "Check topologies.",
 }
 
+_INTERRUPTED = 130
+
 
 class _LazyGroup(click.Group):
     """Lists all subcommands without importing them: `validate` must not pay for what `replay` needs."""
@@ -28,6 +30,14 @@ class _LazyGroup(click.Group):
             return None
         module = import_module(f"policy_engine.cli.{cmd_name}")
         return cast("click.Command", module.command)
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run a subcommand. Ctrl-C ends it as the shell expects, with status 130."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            sys.exit(_INTERRUPTED)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +12,10 @@ from policy_engine.assumptions import Assumptions
 from policy_engine.topology import Topology
 from policy_engine.trace import ControlEvent, JobTrace
 from policy_engine.trace.jobs import Int32, Int64
+
+if TYPE_CHECKING:
+    from policy_engine.scheduler.attempt_work import AttemptWork
+    from policy_engine.scheduler.usage import Usage
 
 NEVER = -1
 """A time that did not come."""
@@ -100,9 +106,9 @@ class Preemptions:
     """Productive ms of the victim that this stop destroyed."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class Outcome:
-    """A replay's whole result, with what it was made from."""
+    """A replay's whole result, with what it was made from. What can be derived from it is made when first asked for."""
 
     topology: Topology
     trace: JobTrace
@@ -113,3 +119,45 @@ class Outcome:
     jobs: Jobs
     attempts: Attempts
     preemptions: Preemptions
+
+    @cached_property
+    def share_names(self) -> tuple[str, ...]:
+        """The topology's quota shares, in declaration order."""
+        return tuple(owned.name for owned in self.topology.quota_shares())
+
+    @cached_property
+    def share_of_job(self) -> Int32:
+        """Each job's share, as a number in `share_names`."""
+        numbers = np.array([self.share_names.index(name) for name in self.trace.share_names], dtype=np.int32)
+        return numbers[self.trace.share] if len(self.trace) else np.zeros(0, dtype=np.int32)
+
+    @cached_property
+    def instances_of_job(self) -> Int64:
+        """How many instances each job needs, of all units together."""
+        totals: Int64 = self.trace.needs.sum(axis=1, dtype=np.int64)[self.trace.need]
+        return totals
+
+    @cached_property
+    def first_submitted_at(self) -> int:
+        """ms: the start of the time that figures are taken over. It ends at `ended_at`."""
+        return min(int(self.trace.submitted_at[0]), self.ended_at) if len(self.trace) else self.ended_at
+
+    @cached_property
+    def stopped_early(self) -> bool:
+        """Whether the replay was told to stop while jobs were running, or before all were submitted."""
+        going_on = (self.jobs.status == JobStatus.RUNNING) | (self.jobs.status == JobStatus.SUBMITTED)
+        return bool(going_on.any())
+
+    @cached_property
+    def work(self) -> "AttemptWork":
+        """What each attempt held, did and lost."""
+        from policy_engine.scheduler.attempt_work import attempt_work
+
+        return attempt_work(self)
+
+    @cached_property
+    def usage(self) -> "Usage":
+        """Who used, borrowed, lent and waited for what, over time."""
+        from policy_engine.scheduler.usage import usage_of
+
+        return usage_of(self)

@@ -1,0 +1,230 @@
+"""`batch-quota replay`: replay a trace on a topology, and say what is predicted."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+import click
+
+from policy_engine.assumptions import Assumptions
+from policy_engine.cli import trace_output
+from policy_engine.cli.assume import assume_option, with_assumed
+from policy_engine.cli.failures import note, unusable_input
+from policy_engine.cli.progress import progress
+from policy_engine.diagnostics import Severity
+from policy_engine.durations import parse_milliseconds
+from policy_engine.files import writing
+from policy_engine.report.amounts import counted
+from policy_engine.report.diagnostics import wants_color
+from policy_engine.topology import Topology, TopologyDocument, read_topology
+
+if TYPE_CHECKING:
+    from policy_engine.report.assessment import Assessment
+    from policy_engine.scheduler import Outcome
+    from policy_engine.trace import ControlEvent, JobTrace
+
+_STDIO = "-"
+_FOUND = 1
+
+_HELP = """\
+Replay the jobs of TRACE on the queue of TOPOLOGY, and predict who waits, who is preempted and what is lost.
+
+TRACE is a native trace: CSV, JSON Lines or Parquet, - for standard input. `batch-quota trace convert` makes one of
+other traces. Waits are from submission to the first dispatch, of the jobs that were dispatched.
+
+Exit status: 0; 1 if an expectation of the topology is broken, or a rule finds an error in it (then nothing is
+replayed); 2 if an input cannot be used.
+
+\b
+Examples:
+  batch-quota replay examples/ml-training.yaml \\
+      examples/traces/ml-training.csv
+  batch-quota replay examples/ml-training.yaml \\
+      examples/traces/ml-training.csv --until 1d --preemptions 0 \\
+      --assume head_of_line=per_unit --assume stop_seconds=30s
+  batch-quota replay examples/ml-training.yaml \\
+      examples/traces/ml-training.csv --format json -o outcome.json
+"""
+
+
+@click.command("replay", no_args_is_help=True, help=_HELP)
+@click.argument("topology", type=click.Path(allow_dash=True))
+@click.argument("trace", type=click.Path(allow_dash=True))
+@click.option("--events", type=click.Path(allow_dash=True), help="Control events: CSV or JSON Lines.")
+@assume_option
+@click.option(
+    "--until", metavar="TIME", help="Stop there: 12h or 2d6h from the trace's start; a date if the trace has dates."
+)
+@click.option(
+    "output_format",
+    "--format",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    show_default=True,
+    help="A table for people, or the outcome for programs; `batch-quota schema outcome` describes it.",
+)
+@click.option("--usage", is_flag=True, help="With --format json: who used what over time, step by step.")
+@click.option(
+    "--preemptions",
+    type=click.IntRange(min=0),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="With --format table: list the first N preemptions.",
+)
+@click.option(
+    "output", "-o", "--output", type=click.Path(allow_dash=True), help="File to write; standard output if left out."
+)
+@click.option("--force", is_flag=True, help="Overwrite the output.")
+@click.option(
+    "trace_format",
+    "--trace-format",
+    type=click.Choice(trace_output.FORMATS),
+    help="Format of TRACE, if neither its name nor its first bytes show it.",
+)
+def command(
+    *,
+    topology: str,
+    trace: str,
+    events: str | None,
+    assumed: tuple[str, ...],
+    until: str | None,
+    output_format: str,
+    usage: bool,
+    preemptions: int,
+    output: str | None,
+    force: bool,
+    trace_format: str | None,
+) -> None:
+    """Replay."""
+    if [topology, trace, events].count(_STDIO) > 1:
+        raise click.UsageError("only one of TOPOLOGY, TRACE and --events can be standard input")
+    if usage and output_format != "json":
+        raise click.UsageError("--usage means nothing without --format json")
+    with unusable_input(), _opened(output, force=force) as file:
+        document = read_topology(topology)
+        _refuse_errors(document, topology)
+        assumptions = with_assumed(document.topology.assumptions, assumed, document.topology.units())
+        jobs, control = _read(document.topology, trace, trace_format, events)
+        last = None if until is None else _moment(until, jobs.epoch)
+        outcome = _replay(document.topology, jobs, control, assumptions, last)
+        assessment = _assess(outcome)
+        if output_format == "json":
+            _write_json(assessment, file, usage=usage)
+        else:
+            _write_table(assessment, file, preemptions)
+    if output not in {None, _STDIO}:
+        click.echo(f"{counted(len(jobs), 'job')} replayed, written to {output}", err=True)
+    if assessment.broken:
+        sys.exit(_FOUND)
+
+
+@contextmanager
+def _opened(output: str | None, *, force: bool) -> Iterator[BinaryIO | None]:
+    """The file to write, or None for standard output. A file that may not be written is refused before the replay."""
+    if output is None or output == _STDIO:
+        yield None
+        return
+    with writing(Path(output), overwrite=force) as file:
+        yield file
+
+
+def _refuse_errors(document: TopologyDocument, path: str) -> None:
+    """End with status 1 if a rule finds an error. Warnings are for `validate` to print; say that there are some."""
+    from policy_engine.rules import check
+
+    findings = check(document.topology, document.sources)
+    errors = [finding for finding in findings if finding.severity is Severity.ERROR]
+    for finding in errors:
+        note(finding)
+    if errors:
+        click.echo(f"not replayed: {counted(len(errors), 'error')} in {path}", err=True)
+        sys.exit(_FOUND)
+    warnings = sum(finding.severity is Severity.WARNING for finding in findings)
+    if warnings:
+        click.echo(f"{counted(warnings, 'warning')} about {path}; `batch-quota validate {path}` tells more", err=True)
+
+
+def _read(
+    topology: Topology, trace: str, trace_format: str | None, events: str | None
+) -> "tuple[JobTrace, tuple[ControlEvent, ...]]":
+    """The trace and the control events, with all that is wrong with either."""
+    from policy_engine.trace import FileFormat, read_events, read_trace
+
+    shares = [owned.name for owned in topology.quota_shares()]
+    jobs = read_trace(trace, format=FileFormat(trace_format) if trace_format else None, shares=shares, note=note)
+    return jobs, () if events is None else read_events(events, trace=jobs, topology=topology)
+
+
+def _moment(text: str, epoch: int | None) -> int:
+    """The time of `--until` in ms since the trace's start."""
+    import polars as pl
+
+    from policy_engine.trace.times import dates_to_milliseconds, like_dates
+
+    date = pl.Series([text])
+    if like_dates(date).item():
+        at = dates_to_milliseconds(date).item()
+        if epoch is None:
+            raise click.BadParameter("a date needs a trace with dates; this one has seconds", param_hint="--until")
+        if at is None or at < epoch:
+            raise click.BadParameter("expected a date that is not before the trace's start", param_hint="--until")
+        return int(at) - epoch
+    try:
+        return parse_milliseconds(float(text) if text.isdecimal() else text)
+    except ValueError as error:
+        raise click.BadParameter(f"{error}", param_hint="--until") from error
+
+
+def _replay(
+    topology: Topology,
+    jobs: "JobTrace",
+    events: "Sequence[ControlEvent]",
+    assumptions: Assumptions,
+    until: int | None,
+) -> "Outcome":
+    from policy_engine.scheduler import replay
+
+    _announce_compiling(len(jobs))
+    with progress("replaying", len(jobs), "jobs") as done:
+        return replay(topology, jobs, events=events, assumptions=assumptions, until=until, on_progress=done)
+
+
+def _announce_compiling(jobs: int) -> None:
+    """The first replay of a large trace on a machine takes a while before anything happens: say why."""
+    from policy_engine.scheduler.compilation import writable
+    from policy_engine.scheduler.replay import compilation_pending
+
+    directory = compilation_pending(jobs)
+    if directory is None:
+        return
+    kept = f"kept in {directory}" if writable(directory) else f"every time, since {directory} cannot be written to"
+    click.echo(f"compiling the replay for this machine, which takes a minute or so; {kept}", err=True)
+
+
+def _assess(outcome: "Outcome") -> "Assessment":
+    from policy_engine.report.assessment import assess
+
+    return assess(outcome)
+
+
+def _write_json(assessment: "Assessment", file: BinaryIO | None, *, usage: bool) -> None:
+    from policy_engine.report.outcome_json import outcome_json
+
+    stream = sys.stdout.buffer if file is None else file
+    for piece in outcome_json(assessment, usage=usage):
+        stream.write(piece.encode())
+    stream.flush()
+
+
+def _write_table(assessment: "Assessment", file: BinaryIO | None, preemptions: int) -> None:
+    from policy_engine.report.replay_text import replay_text
+
+    color = file is None and wants_color(sys.stdout)
+    text = replay_text(assessment, preemptions=preemptions, color=color)
+    if file is None:
+        click.echo(text, color=color)
+    else:
+        file.write(f"{text}\n".encode())
