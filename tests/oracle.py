@@ -485,15 +485,12 @@ class Scheduler:
 
     def heads(self) -> dict[Lane, Job]:
         """The lanes that a pass looks at, with their heads, in declaration order."""
-        heads = {}
-        for lane in self.lanes:
-            head = self.head(lane)
-            if head is None or self.misconfiguration(head) is not Reason.NONE:
-                continue
-            if self.assumptions.head_of_line is HeadOfLine.PER_UNIT and self.is_held_back(head):
-                continue
-            heads[lane] = head
-        return heads
+        heads = {lane: head for lane in self.lanes if (head := self.head(lane)) is not None}
+        return {lane: head for lane, head in heads.items() if self.misconfiguration(head) is Reason.NONE}
+
+    def is_passed_over(self, head: Job) -> bool:
+        """Under `per_unit`, a lane whose head is held back neither goes nor claims; it keeps its claims (decision 12)."""
+        return self.assumptions.head_of_line is HeadOfLine.PER_UNIT and self.is_held_back(head)
 
     def considered(self, lane: Lane, head: Job) -> list[Job]:
         """The jobs of a lane that A2 and B2 may dispatch (decision 13)."""
@@ -561,6 +558,8 @@ class Scheduler:
     def phase_a(self) -> bool:
         """A. Entitled heads."""
         for lane, head in self.order_of_a():
+            if self.is_passed_over(head):
+                continue
             for job in self.considered(lane, head):
                 if self.is_entitled(job) and self.fits_now(job):  # 2
                     self.dispatch(job)
@@ -612,6 +611,8 @@ class Scheduler:
     def phase_b(self) -> bool:
         """B. Borrowing."""
         for lane, head in self.order_of_b():
+            if self.is_passed_over(head):
+                continue
             for job in self.considered(lane, head):
                 if self.may_borrow(job) and self.fits_now(job):  # 2
                     self.dispatch(job)
@@ -645,7 +646,9 @@ class Scheduler:
     def phase_c(self) -> bool:
         """C. In-share preemption."""
         for lane, head in self.heads().items():
-            if not lane.share.in_share_preemption or lane in self.claims or self.in_share_claims.get(lane) is head:
+            if not lane.share.in_share_preemption or self.is_passed_over(head):
+                continue
+            if lane in self.claims or self.in_share_claims.get(lane) is head:
                 continue
             victims = self.in_share_victims(head)
             if victims:

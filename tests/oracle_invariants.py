@@ -1,7 +1,7 @@
 """The invariants of section 9 of the scheduling model, asserted inside the oracle at each decision and each pass."""
 
-import copy
 from collections import Counter
+from dataclasses import replace
 
 from oracle import Job, Phase, Scheduler, Watcher
 
@@ -76,8 +76,13 @@ class InvariantWatcher(Watcher):
             self._assert_work_conservation(scheduler)
 
     def _assert_nothing_would_change(self, scheduler: Scheduler) -> None:
-        again = copy.deepcopy(scheduler)
-        again.watcher = Watcher()
+        again = replace(
+            scheduler,
+            claims=list(scheduler.claims),
+            in_share_claims=dict(scheduler.in_share_claims),
+            misconfigured=dict(scheduler.misconfigured),
+            watcher=Watcher(),
+        )
         changed = again.change()
         assert not changed, f"invariant 9: a second pass at {scheduler.time} changes something"
 
@@ -93,6 +98,8 @@ class InvariantWatcher(Watcher):
             if sum(share.limit(unit) for share in scheduler.shares) > scheduler.environment(unit):
                 return
         for lane, head in scheduler.heads().items():
+            if scheduler.is_passed_over(head):
+                continue
             if lane.share.strategy is ResourceSharingStrategy.RESERVE and scheduler.is_entitled(head):
                 waits = any(
                     scheduler.used(lane.share, unit) + n > lane.share.limit(unit) for unit, n in head.need.items()
@@ -113,8 +120,7 @@ class InvariantWatcher(Watcher):
         """
         if job in scheduler.in_share_claims.values():
             return
-        bare = copy.copy(scheduler)
-        bare.hold = Counter()
+        bare = replace(scheduler, hold=Counter())
         for lane, claimant in scheduler.in_share_claims.items():
             may_pass = scheduler.is_entitled(job) if lane.share is not job.share else job.priority >= claimant.priority
             if may_pass or scheduler.head(lane) is not claimant:
