@@ -1,7 +1,7 @@
 """A replay's outcome for people, within 80 columns."""
 
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isinf, isnan
 from textwrap import wrap
 
@@ -26,7 +26,6 @@ _WIDTH = 80
 _PAIRS_SHOWN = 10
 _LIVELOCKS_SHOWN = 3
 _TROUBLES_SHOWN = 12
-_ROOM_FOR_NAMES = 20
 _KINDS = {PreemptionKind.CROSS_SHARE: "cross-share", PreemptionKind.IN_SHARE: "in-share"}
 _ENDINGS = (JobStatus.SUCCEEDED, JobStatus.FAILED, JobStatus.RUNNABLE, JobStatus.RUNNING)
 _Row = Mapping[str, int]
@@ -45,7 +44,10 @@ def replay_text(assessment: Assessment, *, preemptions: int, color: bool) -> str
         highlight=False,
         legacy_windows=False,
     )
+    unbounded = console.options.update(max_width=10 * _WIDTH)
     for part in _parts(assessment, preemptions):
+        if isinstance(part, Table) and console.measure(part, options=unbounded).maximum > _WIDTH:
+            part.padding = 0
         console.print(part)
     file = console.file
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines()) if isinstance(file, io.StringIO) else ""
@@ -97,10 +99,9 @@ def _heading(outcome: Outcome, queue: _Row) -> Text:
     return text
 
 
-def _table(*columns: str, names: Iterable[str], named: int = 1) -> Table:
-    """A table whose first `named` columns hold names, and whose others amounts. Long names get more room."""
-    gap = 2 if max(map(len, names), default=0) <= _ROOM_FOR_NAMES // named else 1
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, gap, 0, 0))
+def _table(*columns: str, named: int = 1) -> Table:
+    """A table whose first `named` columns hold names, and whose others amounts."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for number, heading in enumerate(columns):
         if number < named:
             table.add_column(heading, overflow="fold")
@@ -124,7 +125,7 @@ def _fill(
 def _waits(rows: pl.DataFrame, queue: pl.DataFrame | None = None) -> Table:
     never = ("never ran",) if int(rows["never_ran"].sum()) else ()
     headings = ("jobs", *never, "p50", "p95", "max", "suffered", "caused", "lost h")
-    table = _table(rows.columns[0], *headings, names=rows.to_series(0))
+    table = _table(rows.columns[0], *headings)
 
     def cells(row: _Row) -> Iterator[str]:
         yield f"{row['jobs']:,}"
@@ -141,7 +142,7 @@ def _waits(rows: pl.DataFrame, queue: pl.DataFrame | None = None) -> Table:
 
 def _capacity(rows: pl.DataFrame, queue: pl.DataFrame | None = None) -> Table:
     headings = ("limit", "own", "borrowed", "lent", "idle", "in use", "goodput")
-    table = _table(rows.columns[0], *headings, names=rows.to_series(0))
+    table = _table(rows.columns[0], *headings)
 
     def cells(row: _Row) -> Iterator[str]:
         for amount in ("limit", "own", "borrowed", "lent", "idle"):
@@ -154,7 +155,7 @@ def _capacity(rows: pl.DataFrame, queue: pl.DataFrame | None = None) -> Table:
 
 def _units(units: pl.DataFrame, span: int) -> Table:
     headings = ("capacity", "in use", "borrowed", "idle", "pending", "utilization")
-    table = _table("instance type", *headings, names=units["unit"])
+    table = _table("instance type", *headings)
     for row in units.iter_rows(named=True):
         means = (decimal(row[name] / max(span, 1)) for name in ("limit", "used", "borrowed", "idle", "pending"))
         table.add_row(Text(printable(row["unit"])), *means, percent(row["utilization"]))
@@ -228,7 +229,7 @@ def _pairs(outcome: Outcome) -> Table:
         .agg(pl.len(), pl.col("lost").sum())
         .sort("len", "lost", "claimant", "victim", "kind", descending=[True, True, False, False, False])
     )
-    table = _table("for jobs of", "stopped jobs of", "kind", "times", "lost h", names=outcome.share_names, named=2)
+    table = _table("for jobs of", "stopped jobs of", "kind", "times", "lost h", named=2)
     for row in pairs.head(_PAIRS_SHOWN).iter_rows(named=True):
         table.add_row(
             Text(printable(outcome.share_names[row["claimant"]])),
@@ -246,8 +247,7 @@ def _pairs(outcome: Outcome) -> Table:
 
 def _first_preemptions(outcome: Outcome, shown: int) -> Table:
     made, ids = outcome.preemptions, outcome.trace.job_id
-    named = ids.gather(np.append(made.victim[:shown], made.claimant[:shown])).to_list()
-    table = _table("stopped job", "for job", "at", "kind", "lost h", names=named, named=2)
+    table = _table("stopped job", "for job", "at", "kind", "lost h", named=2)
     for row in range(shown):
         victim, claimant = int(made.victim[row]), int(made.claimant[row])
         table.add_row(
