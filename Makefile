@@ -108,7 +108,7 @@ hooks: $(INSTALLED_DEV) ## Run the checks of .pre-commit-config.yaml before each
 .PHONY: constraints
 constraints: ## Choose anew the versions in constraints.txt
 	rm -rf .cache/constraints && mkdir -p .cache/constraints
-	sed '/^[-#]/d' requirements.txt requirements-dev.txt > .cache/constraints/direct.txt
+	sed '/^[-#]/d' requirements-build.txt requirements.txt requirements-dev.txt > .cache/constraints/direct.txt
 	$(PYTHON) -m venv .cache/constraints/venv
 	.cache/constraints/venv/bin/python -m pip install --quiet -r .cache/constraints/direct.txt
 	sed -n '/^#/p' constraints.txt > .cache/constraints/new.txt
@@ -134,19 +134,20 @@ broken-venv:
 	@echo 'Removing $(VENV): its Python is gone, or the checkout was moved.' >&2
 	rm -rf $(VENV)
 
-$(VENV)/.requirements: requirements.txt constraints.txt $(BROKEN)
+$(VENV)/.requirements: requirements-build.txt requirements.txt constraints.txt $(BROKEN)
 	@[ -x $(BIN)/python ] || { $(suitable_python) && $(PYTHON) -m venv $(VENV); } || { rm -rf $(VENV); exit 1; }
 	@echo 'Installing what runs into $(VENV), by pip from requirements.txt (a minute or two; later only what changed)'
-	@$(PIP) install -r requirements.txt
+	@$(PIP) install --no-compile -r requirements-build.txt
+	@$(PIP) install --no-compile --no-build-isolation -r requirements.txt
 	@touch $@
 
 $(VENV)/.project: pyproject.toml $(VENV)/.requirements
-	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@$(PIP) install --no-compile --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/.requirements-dev: requirements-dev.txt $(VENV)/.project
 	@echo 'Installing what checks into $(VENV), by pip from requirements-dev.txt'
-	@$(PIP) install -r requirements-dev.txt
+	@$(PIP) install --no-compile -r requirements-dev.txt
 	@touch $@
 
 define suitable_python
