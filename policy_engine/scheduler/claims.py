@@ -3,6 +3,7 @@
 Both are kept in lists in the order in which they were opened.
 """
 
+from policy_engine.scheduler.quantities import note_change_of_all
 from policy_engine.scheduler.state import NEVER, NOBODY, PER_UNIT, State
 
 
@@ -10,6 +11,7 @@ def open_claim(st: State, lane: int) -> None:
     """Open the lane's claim, if there is none."""
     if st.lanes[lane].claim_at != NEVER:
         return
+    note_change_of_all(st)
     st.lanes[lane].claim_at = st.register[0].opened
     st.register[0].opened += 1
     st.lanes[st.register[0].claims].claim_order = lane
@@ -20,6 +22,7 @@ def drop_claim(st: State, lane: int) -> None:
     """Drop the lane's claim, if there is one."""
     if st.lanes[lane].claim_at == NEVER:
         return
+    note_change_of_all(st)
     st.lanes[lane].claim_at = NEVER
     found = 0
     for i in range(st.register[0].claims):
@@ -33,6 +36,7 @@ def drop_claim(st: State, lane: int) -> None:
 def open_in_share_claim(st: State, lane: int, job: int) -> None:
     """Open the lane's in-share claim for a job, in place of one for another job."""
     drop_in_share_claim(st, lane)
+    note_change_of_all(st)
     st.lanes[lane].in_share_claim_job = job
     st.lanes[st.register[0].in_share_claims].in_share_claim_order = lane
     st.register[0].in_share_claims += 1
@@ -42,6 +46,7 @@ def drop_in_share_claim(st: State, lane: int) -> None:
     """Drop the lane's in-share claim, if there is one."""
     if st.lanes[lane].in_share_claim_job == NOBODY:
         return
+    note_change_of_all(st)
     st.lanes[lane].in_share_claim_job = NOBODY
     found = 0
     for i in range(st.register[0].in_share_claims):

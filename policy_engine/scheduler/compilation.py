@@ -7,6 +7,7 @@ interpreted ones stay as they are for small traces and for debugging.
 import hashlib
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable
 from dis import get_instructions
 from functools import cache
@@ -14,18 +15,23 @@ from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from policy_engine.scheduler.state import State, empty_table
+
 if TYPE_CHECKING:
     from numba.core.dispatcher import Dispatcher
 
 _PACKAGE = __name__.rpartition(".")[0]
 
+INLINE_UP_TO = 45
+"""Bytecode instructions up to which a function is translated as a part of its callers; one with a single call always is."""
+
 Kernel = TypeVar("Kernel", bound=Callable[..., object])
 
 
-def cache_directory() -> Path:
-    """Where compiled code is kept: `BATCH_QUOTA_CACHE_DIR`, else the user's cache directory.
+def cache_directory(function: Callable[..., object]) -> Path:
+    """Where the compiled form of a kernel function is kept: `BATCH_QUOTA_CACHE_DIR`, else the user's cache directory.
 
-    One folder for each version of the kernel's source, of numba and of Python, so that none is taken for another.
+    One folder for each content of the kernel, version of numba and of Python, so that none is taken for another.
     """
     import click
     import numba
@@ -39,10 +45,13 @@ def cache_directory() -> Path:
         root = Path.home() / ".cache" / "batch-quota"
     else:
         root = Path(click.get_app_dir("batch-quota")) / "cache"
-    digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
-    for source in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(source.read_bytes())
-    return root / f"kernel-{digest.hexdigest()[:16]}"
+    content = [numba.__version__, sys.version, *(repr(empty_table(name).dtype) for name in State.__slots__)]
+    for called in _kernel_functions(cast("FunctionType", function), []):
+        code = called.__code__
+        numbers = {name: value for name in code.co_names if isinstance(value := called.__globals__.get(name), int)}
+        content.append(f"{called.__qualname__} {code.co_code!r} {code.co_consts!r} {code.co_names!r} {numbers!r}")
+    digest = hashlib.sha256("\n".join(content).encode()).hexdigest()
+    return root / f"kernel-{digest[:16]}"
 
 
 def is_cached(directory: Path) -> bool:
@@ -64,26 +73,43 @@ def compiled(function: Kernel) -> Kernel:
     """The function translated to machine code. It releases the GIL while it runs."""
     import numba
 
-    directory = cache_directory()
-    cache = writable(directory)
-    if cache:
+    directory = cache_directory(function)
+    kept = writable(directory)
+    if kept:
         numba.config.CACHE_DIR = str(directory)
-    return cast("Kernel", _clone(cast("FunctionType", function), {}, cache))
+    copies: dict[FunctionType, Dispatcher] = {}
+    functions = _kernel_functions(cast("FunctionType", function), [])
+    calls = Counter(callee for caller in functions for callee in _calls(caller))
+    for called in functions:
+        copy = FunctionType(called.__code__, dict(called.__globals__), called.__name__, called.__defaults__)
+        copy.__module__ = called.__module__
+        copy.__qualname__ = called.__qualname__
+        copy.__globals__.update({name: copies[callee] for name, callee in _callees(called).items()})
+        if called is function:
+            copies[called] = numba.njit(copy, nogil=True, cache=kept)
+        else:
+            small = len(list(get_instructions(called))) <= INLINE_UP_TO
+            inline = "always" if small or calls[called] == 1 else "never"
+            copies[called] = numba.njit(copy, nogil=True, inline=inline, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    return cast("Kernel", copies[cast("FunctionType", function)])
 
 
-def _clone(function: FunctionType, done: dict[str, "Dispatcher"], cache: bool) -> "Dispatcher":  # noqa: FBT001
-    """Compile a copy of a function whose globals hold compiled copies of the kernel functions that it calls."""
-    import numba
+def _kernel_functions(function: FunctionType, found: list[FunctionType]) -> list[FunctionType]:
+    """The function and all kernel functions that it calls, each after those that it calls."""
+    for callee in _callees(function).values():
+        if callee not in found:
+            _kernel_functions(callee, found)
+    found.append(function)
+    return found
 
-    key = f"{function.__module__}.{function.__qualname__}"
-    if key not in done:
-        names = dict(function.__globals__)
-        for name in {str(step.argval) for step in get_instructions(function) if step.opname == "LOAD_GLOBAL"}:
-            callee = names.get(name)
-            if isinstance(callee, FunctionType) and callee.__module__.startswith(_PACKAGE):
-                names[name] = _clone(callee, done, False)
-        copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
-        copy.__module__ = function.__module__
-        copy.__qualname__ = function.__qualname__
-        done[key] = numba.njit(copy, nogil=True, cache=cache)
-    return done[key]
+
+def _calls(function: FunctionType) -> list[FunctionType]:
+    """The functions of this package that a function calls, once for each place."""
+    names = [str(step.argval) for step in get_instructions(function) if step.opname == "LOAD_GLOBAL"]
+    values = [function.__globals__.get(name) for name in names]
+    return [value for value in values if isinstance(value, FunctionType) and value.__module__.startswith(_PACKAGE)]
+
+
+def _callees(function: FunctionType) -> dict[str, FunctionType]:
+    """The same, by the name that it calls them by."""
+    return {callee.__name__: callee for callee in _calls(function)}

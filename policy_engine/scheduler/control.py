@@ -3,7 +3,7 @@
 from policy_engine.scheduler.candidates import add_candidate, remove_candidate
 from policy_engine.scheduler.lifecycle import ask_for_pass, finish, terminate
 from policy_engine.scheduler.outcome import Reason
-from policy_engine.scheduler.quantities import sum_over_shares
+from policy_engine.scheduler.quantities import note_change_of_all, sum_over_shares
 from policy_engine.scheduler.queues import dequeue, enqueue, order_key, queue_time
 from policy_engine.scheduler.state import (
     CANDIDATE,
@@ -64,6 +64,7 @@ def update_priority(st: State, job: int, rank: int) -> None:
         dequeue(st, job)
     if candidate:
         remove_candidate(st, job)
+    note_change_of_all(st)
     time = queue_time(st, job)
     st.jobs[job].rank = rank
     st.jobs[job].order_key = order_key(st, job, time)
@@ -118,32 +119,33 @@ def judge_need(st: State, share: int, need: int) -> int:
     return 0
 
 
-def judge_head(st: State, lane: int) -> int:
-    """See whether the lane's head can ever run, and keep its clock. Returns the head, or NOBODY for none or a misconfigured one."""
-    job = st.lanes[lane].head
-    if job != st.lanes[lane].judged_head or st.register[0].configuration != st.lanes[lane].judged_configuration:
-        reason = judge_need(st, st.lanes[lane].share, st.jobs[job].need) if job >= 0 else 0
-        same_job = job == st.lanes[lane].judged_head
-        st.lanes[lane].judged_head = job
-        st.lanes[lane].judged_configuration = st.register[0].configuration
-        st.lanes[lane].blocked = reason
-        action = NOBODY
-        if reason != 0:
-            action = 0 if reason == SERVICE_ENVIRONMENT_MAX_RESOURCE else 1
-        if action < 0:
-            st.lanes[lane].stuck_until = FOREVER
-        elif not same_job or action != st.lanes[lane].stuck_action:
-            limit = st.time_limit[action]
-            st.lanes[lane].stuck_until = st.register[0].now + limit if limit < FOREVER else FOREVER
-        st.lanes[lane].stuck_action = action
-    return NOBODY if st.lanes[lane].blocked != 0 else job
+def judge_head(st: State, lane: int) -> None:
+    """See whether the lane's head can ever run, and keep its clock."""
+    row = st.lanes[lane]
+    job = row.head
+    if job == row.judged_head and st.register[0].configuration == row.judged_configuration:
+        return
+    reason = judge_need(st, row.share, st.jobs[job].need) if job >= 0 else 0
+    action = NOBODY
+    if reason != 0:
+        action = 0 if reason == SERVICE_ENVIRONMENT_MAX_RESOURCE else 1
+    if action < 0:
+        row.stuck_until = FOREVER
+    elif job != row.judged_head or action != row.stuck_action:
+        limit = st.time_limit[action]
+        row.stuck_until = st.register[0].now + limit if limit < FOREVER else FOREVER
+        st.register[0].next_deadline = min(st.register[0].next_deadline, row.stuck_until)
+    row.stuck_action = action
+    row.blocked = reason
+    row.judged_head = job
+    row.judged_configuration = st.register[0].configuration
 
 
 def find_next_deadline(st: State) -> None:
     """Note when the next time-limit action falls due."""
     deadline = FOREVER
-    for lane in range(st.setting[0].lane_count):
-        deadline = min(deadline, st.lanes[lane].stuck_until)
+    for place in range(st.register[0].active_lanes):
+        deadline = min(deadline, st.lanes[st.lanes[place].active_order].stuck_until)
     st.register[0].next_deadline = deadline
 
 

@@ -1,117 +1,102 @@
-"""The entry of the compiled kernel: the state as a numba struct, passed by reference to every function.
+"""The compiled kernel's view of the state: one pointer to the addresses of its tables.
 
-Imports numba. A struct keeps the arguments of the kernel's functions to one pointer; with a tuple of tables the same
-code takes many minutes to compile.
+Imports numba. Passing the tables themselves, or a numba struct of them, costs either long argument lists or reference
+counting at each access, and minutes of compilation. Tables are not reference counted here: whoever calls `run_tables`
+keeps them alive while it runs.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
 
 import numba
 import numpy as np
 import numpy.typing as npt
-from numba.experimental import structref
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.base import BaseContext
+from numba.core.datamodel import models
+from numba.core.imputils import lower_getattr_generic
+from numba.core.typing.templates import AttributeTemplate, infer_getattr
+from numba.extending import intrinsic, register_model
+from numba.np.arrayobj import make_array, populate_array
 
 from policy_engine.scheduler.loop import run
 from policy_engine.scheduler.state import State, empty_table
 
-Table = npt.NDArray[Any]
+Addresses = npt.NDArray[np.int64]
+Generated = Callable[[BaseContext, ir.IRBuilder, object, tuple[ir.Value, ...]], ir.Value]
+
+TABLES = tuple(field.name for field in fields(State))
+TABLE_TYPES = {name: numba.typeof(empty_table(name)) for name in TABLES}
 
 
-@structref.register
-class StateType(numba.types.StructRef):  # type: ignore[misc]
-    """The numba type of a `State` over arrays."""
+class StateType(types.Type):  # type: ignore[misc]
+    """The numba type of a state at an address."""
+
+    def __init__(self) -> None:
+        super().__init__(name="State")
 
 
-class Tables(NamedTuple):
-    """The fields of a `State`, each an array."""
+@register_model(StateType)
+class _StateModel(models.PrimitiveModel):  # type: ignore[misc]
+    """A pointer to the addresses of all tables, followed by their lengths."""
 
-    setting: Table
-    register: Table
-    jobs: Table
-    submitted_at: Table
-    runtime: Table
-    retries: Table
-    checkpoint: Table
-    timeout: Table
-    fails: Table
-    runnable_since: Table
-    needs: Table
-    need_start: Table
-    entries: Table
-    set_has_unit: Table
-    sets_meet: Table
-    attempts: Table
-    preemptions: Table
-    end_time: Table
-    end_job: Table
-    start_time: Table
-    start_job: Table
-    queues: Table
-    queue_job: Table
-    lanes: Table
-    shares: Table
-    time_limit: Table
-    cells: Table
-    units: Table
-    buckets: Table
-    block_count: Table
-    kept_by_rank: Table
-    cursor: Table
-    events: Table
-    updates: Table
-    limits_table: Table
+    def __init__(self, dmm: object, fe_type: StateType) -> None:
+        super().__init__(dmm, fe_type, ir.IntType(64).as_pointer())
 
 
-STATE_TYPE = StateType([(name, numba.typeof(empty_table(name))) for name in Tables._fields])
+@infer_getattr
+class _StateAttributes(AttributeTemplate):  # type: ignore[misc]
+    key = StateType
+
+    def generic_resolve(self, _state: StateType, name: str) -> types.Array | None:
+        return TABLE_TYPES.get(name)
 
 
-def tables_of(state: State) -> Tables:
-    """A state over arrays as what the compiled kernel takes."""
-    return Tables(**{name: getattr(state, name).view(empty_table(name).dtype, np.ndarray) for name in Tables._fields})
+@lower_getattr_generic(StateType)  # type: ignore[untyped-decorator]
+def _get_table(context: BaseContext, builder: ir.IRBuilder, _type: StateType, pointer: ir.Value, name: str) -> ir.Value:
+    """An array over the table's memory. Addresses and lengths never change during a run, which LLVM is told."""
+
+    def load(index: int) -> ir.Value:
+        value = builder.load(cgutils.gep_inbounds(builder, pointer, index))
+        value.set_metadata("invariant.load", builder.module.add_metadata([]))
+        return value
+
+    table_type = TABLE_TYPES[name]
+    index = TABLES.index(name)
+    array = make_array(table_type)(context, builder)
+    item_size = context.get_abi_sizeof(context.get_data_type(table_type.dtype))
+    populate_array(
+        array,
+        data=builder.inttoptr(load(index), array.data.type),
+        shape=[load(len(TABLES) + index)],
+        strides=[context.get_constant(types.intp, item_size)],
+        itemsize=context.get_constant(types.intp, item_size),
+        meminfo=None,
+    )
+    return array._getvalue()  # noqa: SLF001
 
 
-def run_tables(tables: Tables, until: int, budget: int) -> int:
-    """`loop.run` over arrays."""
-    st = new_state(tables)
-    return run(st, until, budget)
+@intrinsic  # type: ignore[untyped-decorator]
+def state_at(_context: object, addresses: types.Array) -> tuple[object, Generated]:
+    """The state whose tables lie at these addresses."""
+
+    def generate(context: BaseContext, builder: ir.IRBuilder, _signature: object, arguments: tuple[ir.Value, ...]) -> ir.Value:
+        return make_array(addresses)(context, builder, arguments[0]).data
+
+    return StateType()(addresses), generate
 
 
-def new_state(tables: Tables) -> Any:
-    """The struct over these tables."""
-    st = structref.new(STATE_TYPE)
-    st.setting = tables.setting
-    st.register = tables.register
-    st.jobs = tables.jobs
-    st.submitted_at = tables.submitted_at
-    st.runtime = tables.runtime
-    st.retries = tables.retries
-    st.checkpoint = tables.checkpoint
-    st.timeout = tables.timeout
-    st.fails = tables.fails
-    st.runnable_since = tables.runnable_since
-    st.needs = tables.needs
-    st.need_start = tables.need_start
-    st.entries = tables.entries
-    st.set_has_unit = tables.set_has_unit
-    st.sets_meet = tables.sets_meet
-    st.attempts = tables.attempts
-    st.preemptions = tables.preemptions
-    st.end_time = tables.end_time
-    st.end_job = tables.end_job
-    st.start_time = tables.start_time
-    st.start_job = tables.start_job
-    st.queues = tables.queues
-    st.queue_job = tables.queue_job
-    st.lanes = tables.lanes
-    st.shares = tables.shares
-    st.time_limit = tables.time_limit
-    st.cells = tables.cells
-    st.units = tables.units
-    st.buckets = tables.buckets
-    st.block_count = tables.block_count
-    st.kept_by_rank = tables.kept_by_rank
-    st.cursor = tables.cursor
-    st.events = tables.events
-    st.updates = tables.updates
-    st.limits_table = tables.limits_table
-    return st
+def addresses_of(state: State) -> Addresses:
+    """The addresses of a state's tables, then their lengths. All tables must have the types of `empty_table`."""
+    tables: list[npt.NDArray[Any]] = [getattr(state, name) for name in TABLES]
+    for name, table in zip(TABLES, tables, strict=True):
+        if table.dtype.itemsize != empty_table(name).dtype.itemsize or not table.flags.c_contiguous:
+            raise TypeError(f"table {name} is not what the compiled kernel expects")
+    return np.array([table.ctypes.data for table in tables] + [len(table) for table in tables], dtype=np.int64)
+
+
+def run_tables(addresses: Addresses, until: int, budget: int) -> int:
+    """`loop.run` over the state whose tables lie at these addresses."""
+    return run(state_at(addresses), until, budget)

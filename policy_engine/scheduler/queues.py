@@ -1,6 +1,7 @@
 """RUNNABLE jobs in their order (scheduling model, section 3): one binary heap a queue, and the head of each lane."""
 
-from policy_engine.scheduler.state import BACKFILL, NOBODY, QUEUE_TIME_BITS, QUEUE_TIME_MASK, State
+from policy_engine.scheduler.quantities import note_change_of_all
+from policy_engine.scheduler.state import BACKFILL, NEVER, NOBODY, QUEUE_TIME_BITS, QUEUE_TIME_MASK, State
 
 
 def order_key(st: State, job: int, queue_time: int) -> int:
@@ -29,16 +30,44 @@ def refresh_head(st: State, queue: int) -> bool:
     """Find the head of a queue's lane anew. Says whether what can be dispatched first may have changed."""
     lane = st.queues[queue].lane
     before = st.lanes[lane].head
-    if st.setting[0].head_of_line != BACKFILL:
-        st.lanes[lane].head = first_of_queue(st, queue)
-        return st.lanes[lane].head != before
-    head = NOBODY
-    for other in range(st.lanes[lane].first_queue, st.lanes[lane + 1].first_queue):
-        job = first_of_queue(st, other)
-        if job >= 0 and (head < 0 or goes_before(st, job, head)):
-            head = job
+    head = first_of_queue(st, queue)
+    if st.setting[0].head_of_line == BACKFILL:
+        for other in range(st.lanes[lane].first_queue, st.lanes[lane + 1].first_queue):
+            job = first_of_queue(st, other)
+            if job >= 0 and (head < 0 or goes_before(st, job, head)):
+                head = job
     st.lanes[lane].head = head
-    return True
+    if head != before:
+        st.register[0].change += 1
+        st.lanes[lane].head_changed_at = st.register[0].change
+        if st.lanes[lane].claim_at != NEVER or st.lanes[lane].in_share_claim_job != NOBODY:
+            note_change_of_all(st)
+    if head >= 0 and st.lanes[lane].active == 0:
+        activate(st, lane)
+    return head != before or st.setting[0].head_of_line == BACKFILL
+
+
+def activate(st: State, lane: int) -> None:
+    """Have passes look at a lane. Active lanes stand in declaration order."""
+    st.lanes[lane].active = 1
+    place = st.register[0].active_lanes
+    st.register[0].active_lanes = place + 1
+    while place > 0 and st.lanes[place - 1].active_order > lane:
+        st.lanes[place].active_order = st.lanes[place - 1].active_order
+        place -= 1
+    st.lanes[place].active_order = lane
+
+
+def deactivate(st: State, lane: int) -> None:
+    """Have passes ignore a lane until it has a head again."""
+    st.lanes[lane].active = 0
+    found = 0
+    for place in range(st.register[0].active_lanes):
+        if st.lanes[place].active_order == lane:
+            found = 1
+        elif found != 0:
+            st.lanes[place - 1].active_order = st.lanes[place].active_order
+    st.register[0].active_lanes -= found
 
 
 def rise(st: State, queue: int, place: int) -> None:

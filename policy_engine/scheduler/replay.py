@@ -1,13 +1,14 @@
 """Replaying a trace on a topology."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import cast
 
 import numpy as np
 
 from policy_engine.assumptions import Assumptions
 from policy_engine.scheduler import loop
-from policy_engine.scheduler.compilation import compiled
+from policy_engine.scheduler.compilation import cache_directory, compiled, is_cached
 from policy_engine.scheduler.outcome import AttemptOutcome, Attempts, JobStatus, Jobs, Outcome, Preemptions
 from policy_engine.scheduler.preparation import prepare
 from policy_engine.scheduler.storage import Table, make_room, to_arrays, to_lists
@@ -81,10 +82,23 @@ def _drive(
             state = make_room(state)
 
 
+def compilation_pending(job_count: int) -> Path | None:
+    """Where the compiled kernel will be kept, if a replay of so many jobs must compile it first; else None.
+
+    A folder that cannot be written to means that it is compiled every time.
+    """
+    if job_count < COMPILE_FROM:
+        return None
+    from policy_engine.scheduler import native
+
+    directory = cache_directory(native.run_tables)
+    return None if is_cached(directory) else directory
+
+
 def _native_run(state: State, until: int, budget: int) -> int:
     from policy_engine.scheduler import native
 
-    return compiled(native.run_tables)(native.tables_of(state), until, budget)
+    return compiled(native.run_tables)(native.addresses_of(state), until, budget)
 
 
 def _outcome(

@@ -22,9 +22,9 @@ from policy_engine.scheduler.quantities import (
     may_borrow,
     set_aside,
 )
-from policy_engine.scheduler.queues import first_of_queue, goes_before, queue_time
-from policy_engine.scheduler.state import BACKFILL, BY_DECLARATION, LEAST_USED, NEVER, NOBODY, State
-from policy_engine.scheduler.victims import cross_share_victims, in_share_victims
+from policy_engine.scheduler.queues import deactivate, first_of_queue, goes_before, queue_time
+from policy_engine.scheduler.state import BACKFILL, BY_DECLARATION, FOREVER, LEAST_USED, NEVER, NOBODY, State
+from policy_engine.scheduler.victims import cross_share_victims, in_share_victims, outranks_any
 
 CROSS_SHARE = int(PreemptionKind.CROSS_SHARE)
 IN_SHARE = int(PreemptionKind.IN_SHARE)
@@ -40,9 +40,11 @@ def try_pass(st: State) -> bool:
 
 def end_pass(st: State) -> None:
     """What is settled once nothing changes any more."""
+    st.register[0].settled_at = st.register[0].change
     if st.register[0].in_share_claims > 0:
         lapse_in_share_claims(st)
-    find_next_deadline(st)
+    if st.register[0].next_deadline < FOREVER:
+        find_next_deadline(st)
 
 
 # Phase A: entitled heads.
@@ -60,26 +62,54 @@ def serve_entitled(st: State) -> bool:
         st.lanes[lane].visited = visit
         if serve_entitled_lane(st, lane):
             return True
-    if st.setting[0].share_order == BY_DECLARATION:
-        for lane in range(st.setting[0].lane_count):
-            if st.lanes[lane].visited != visit and serve_entitled_lane(st, lane):
-                return True
-        return False
-    for _ in range(st.setting[0].lane_count - claims):
-        lane = next_lane(st, visit)
-        st.lanes[lane].visited = visit
-        if serve_entitled_lane(st, lane):
+    if st.setting[0].share_order != BY_DECLARATION:
+        return serve_in_share_order(st, visit)
+    place = 0
+    while place < st.register[0].active_lanes:
+        lane = st.lanes[place].active_order
+        if stays_put(st, lane):
+            place += 1
+            continue
+        if st.lanes[lane].visited != visit and serve_entitled_lane(st, lane):
             return True
+        if st.lanes[lane].active != 0:
+            place += 1
     return False
 
 
-def next_lane(st: State, visit: int) -> int:
-    """The first lane by share order that has not been visited."""
-    best = NOBODY
-    for lane in range(st.setting[0].lane_count):
-        if st.lanes[lane].visited != visit and (best < 0 or comes_before(st, lane, best)):
-            best = lane
-    return best
+def stays_put(st: State, lane: int) -> bool:
+    """A quick yes where a lane without claims had nothing to do in a whole pass, and nothing that it needs has changed.
+
+    Under `none` the jobs behind the head count too, so there is no quick yes.
+    """
+    row = st.lanes[lane]
+    settled_at = st.register[0].settled_at
+    if row.head < 0 or row.head_changed_at > settled_at or st.setting[0].head_of_line == BACKFILL:
+        return False
+    if row.claim_at != NEVER or row.in_share_claim_job != NOBODY:
+        return False
+    need = st.jobs[row.head].need
+    for i in range(st.need_start[need], st.need_start[need + 1]):
+        if st.units[st.entries[i].unit].changed_at > settled_at:
+            return False
+    return True
+
+
+def serve_in_share_order(st: State, visit: int) -> bool:
+    """The active lanes that have not been visited, where their order depends on usage or heads. True on a change."""
+    while True:
+        best = NOBODY
+        for place in range(st.register[0].active_lanes):
+            lane = st.lanes[place].active_order
+            if st.lanes[lane].visited == visit or stays_put(st, lane):
+                continue
+            if best < 0 or comes_before(st, lane, best):
+                best = lane
+        if best < 0:
+            return False
+        st.lanes[best].visited = visit
+        if serve_entitled_lane(st, best):
+            return True
 
 
 def comes_before(st: State, lane: int, other: int) -> bool:
@@ -114,9 +144,12 @@ def largest_use(st: State, share: int) -> tuple[int, int]:
 
 def serve_entitled_lane(st: State, lane: int) -> bool:
     """A1 to A4 for one lane. True on a change."""
-    head = judge_head(st, lane)
-    if head < 0:
+    judge_head(st, lane)
+    head = st.lanes[lane].head
+    if head < 0 or st.lanes[lane].blocked != 0:
         drop_both(st, lane)
+        if head < 0:
+            deactivate(st, lane)
         return False
     if passed_over(st, head):
         return False
@@ -202,9 +235,13 @@ def serve_borrowers(st: State) -> bool:
                 return True
     best = NOBODY
     best_job = NOBODY
-    for lane in range(st.setting[0].lane_count):
+    backfill = st.setting[0].head_of_line == BACKFILL
+    for place in range(st.register[0].active_lanes):
+        lane = st.lanes[place].active_order
         head = st.lanes[lane].head
         if head < 0 or st.shares[st.lanes[lane].share].borrows == 0 or st.lanes[lane].visited == visit:
+            continue
+        if not backfill and (lacks_room(st, st.jobs[head].need) or stays_put(st, lane)):
             continue
         if best >= 0 and not borrows_before(st, head, st.lanes[best].head):
             continue
@@ -227,6 +264,14 @@ def wants_to_borrow(st: State, lane: int) -> bool:
     if head < 0 or st.lanes[lane].blocked != 0 or st.shares[share].borrows == 0:
         return False
     return not entitled(st, share, st.jobs[head].need) and not passed_over(st, head)
+
+
+def lacks_room(st: State, need: int) -> bool:
+    """Whether a need exceeds what is physically free: a quick no for heads that only may borrow."""
+    for i in range(st.need_start[need], st.need_start[need + 1]):
+        if st.entries[i].quantity > st.units[st.entries[i].unit].room:
+            return True
+    return False
 
 
 def borrower_that_can_go(st: State, lane: int) -> int:
@@ -274,12 +319,15 @@ def preempt_in_share(st: State) -> bool:
     """In declaration order: stop jobs of lower priority for heads that could go without them. True on a change."""
     if st.setting[0].rank_count == 1:
         return False
-    for lane in range(st.setting[0].lane_count):
+    for place in range(st.register[0].active_lanes):
+        lane = st.lanes[place].active_order
         share = st.lanes[lane].share
         head = st.lanes[lane].head
         if head < 0 or st.shares[share].in_share == 0 or st.lanes[lane].blocked != 0 or st.jobs[head].rank == 0:
             continue
         if st.lanes[lane].claim_at != NEVER or st.lanes[lane].in_share_claim_job == head or passed_over(st, head):
+            continue
+        if stays_put(st, lane) or not outranks_any(st, head):
             continue
         for unit in range(st.setting[0].unit_count):
             st.units[unit].gone = 0

@@ -97,6 +97,11 @@ class Register:
     claims: Int64
     in_share_claims: Int64
     """Open claims of the two kinds."""
+    active_lanes: Int64
+    change: Int64
+    """Counts the changes that a lane's prospects may depend on."""
+    settled_at: Int64
+    """The change up to which a whole pass has found nothing to do."""
     visit: Int64
     configuration: Int64
     """Version of limits, strategies and capacity."""
@@ -202,8 +207,13 @@ class Lane:
     in_share_claim_job: Int64
     claim_order: Int64
     in_share_claim_order: Int64
-    """Not of this lane: entry i is the lane of the i-th open claim."""
+    active_order: Int64
+    """Not of this lane: entry i is the lane of the i-th open claim, or the i-th active lane."""
     claim_snapshot: Int64
+    head_changed_at: Int64
+    """Number of the change that gave the lane its head."""
+    active: Int64
+    """Whether the lane has a head, or had one when a pass last looked at it."""
     visited: Int64
 
 
@@ -237,6 +247,8 @@ class Cell:
 class Unit:
     """A capacity unit, and sums over all shares."""
 
+    changed_at: Int64
+    """Number of the latest change of anything about the unit."""
     capacity: Int64
     room: Int64
     """Capacity minus used."""

@@ -1,7 +1,8 @@
 """Storage of the state: record arrays or lists of rows, and more room in its logs and timers."""
 
 from collections.abc import Mapping
-from dataclasses import astuple, fields, replace
+from dataclasses import fields, replace
+from operator import attrgetter
 from typing import Any, cast
 
 import numpy as np
@@ -38,7 +39,7 @@ def to_arrays(state: State) -> State:
     for field in fields(state):
         values = getattr(state, field.name)
         if field.name in ROW_TYPES:
-            values = [astuple(row) for row in values]
+            values = list(map(attrgetter(*ROW_TYPES[field.name].__slots__), values))
         arrays[field.name] = np.array(values, dtype=empty_table(field.name).dtype)
     return state_over(arrays)
 

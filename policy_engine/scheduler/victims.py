@@ -221,6 +221,15 @@ def in_share_victims(st: State, job: int) -> int:
     return spare_in_share(st, job, taken)
 
 
+def outranks_any(st: State, job: int) -> bool:
+    """Whether a candidate of lower priority in the job's share holds anything that the job needs: a quick no."""
+    need = st.jobs[job].need
+    for i in range(st.need_start[need], st.need_start[need + 1]):
+        if held_below(st, st.jobs[job].share, st.entries[i].unit, st.jobs[job].rank) > 0:
+            return True
+    return False
+
+
 def change_gone(st: State, victim: int, sign: int) -> None:
     """Count a victim among what is out of the way, or not."""
     need = st.jobs[victim].need
