@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 import click
 
@@ -225,6 +225,16 @@ def _write_table(assessment: "Assessment", file: BinaryIO | None, preemptions: i
     color = file is None and wants_color(sys.stdout)
     text = replay_text(assessment, preemptions=preemptions, color=color)
     if file is None:
-        click.echo(text, color=color)
+        click.echo(_printable_on(sys.stdout, text), color=color)
     else:
         file.write(f"{text}\n".encode())
+
+
+def _printable_on(stream: TextIO, text: str) -> str:
+    """The text with plain characters for those that the stream cannot take, such as lines in a Windows code page."""
+    encoding = stream.encoding or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return text.replace("\u2500", "-").encode(encoding, "replace").decode(encoding)
+    return text

@@ -10,11 +10,14 @@ def brief_duration(milliseconds: int) -> str:
     """To two units, such as `38d18h`, `3h05m`, `2m30s`, `12s`, `350ms`."""
     if milliseconds < SECOND:
         return f"{milliseconds}ms" if milliseconds else "0s"
-    for large, small, names in ((DAY, HOUR, "dh"), (HOUR, MINUTE, "hm"), (MINUTE, SECOND, "ms")):
-        whole = (milliseconds + small // 2) // small * small
-        if whole >= large:
-            return f"{whole // large}{names[0]}{whole % large // small:02d}{names[1]}"
-    return f"{(milliseconds + SECOND // 2) // SECOND}s"
+    seconds, minutes, hours = ((milliseconds + unit // 2) // unit for unit in (SECOND, MINUTE, HOUR))
+    if seconds < 60:
+        return f"{seconds}s"
+    if seconds < 3600:
+        return f"{seconds // 60}m{seconds % 60:02d}s"
+    if minutes < 24 * 60:
+        return f"{minutes // 60}h{minutes % 60:02d}m"
+    return f"{hours // 24}d{hours % 24:02d}h"
 
 
 def moment(milliseconds: int, epoch: int | None) -> str:

@@ -194,7 +194,7 @@ class _Target:
         each = made.lost[rows] * self._outcome.instances_of_job[made.victim[rows]] / HOUR if hours else None
         of_day = np.bincount(day, weights=each)
         worst = int(np.argmax(of_day))
-        amount = decimal(float(of_day[worst])) + (" instance-hours" if hours else "")
+        amount = f"{decimal(of_day[worst])} instance-hours" if hours else counted(int(of_day[worst]), "preemption")
         at = self._summary.start + worst * DAY
         return _Culprit(f"most on the day from {moment(at, self._outcome.trace.epoch)}: {amount}", None, at)
 

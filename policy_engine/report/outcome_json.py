@@ -261,7 +261,7 @@ def _preemptions(outcome: Outcome) -> Iterator[str]:
     made, ids, shares = outcome.preemptions, texts(outcome.trace.job_id), _shares(outcome)
     capacity = pl.Series(
         [
-            json.dumps({unit: count for unit, count in zip(outcome.trace.units, need, strict=True) if count})
+            json.dumps(dict(sorted((unit, n) for unit, n in zip(outcome.trace.units, need, strict=True) if n)))
             for need in outcome.trace.needs.tolist()
         ],
         dtype=pl.String,

@@ -82,6 +82,9 @@ def _heading(outcome: Outcome, queue: _Row) -> Text:
     text = Text()
     text.append(printable(outcome.topology.name), style="bold")
     text.append(f": {counted(jobs, 'job')} of {counted(len(outcome.trace.share_names), 'share')}, {span} replayed\n")
+    if outcome.trace.epoch is not None:
+        first, last = (moment(at, outcome.trace.epoch) for at in (outcome.first_submitted_at, outcome.ended_at))
+        text.append(f"From {first} to {last} UTC\n")
     ends = (f"{queue[status.name.lower()]:,} {status.name}" for status in _ENDINGS if queue[status.name.lower()])
     text.append(f"At the end {', '.join(ends) or 'nothing was submitted'}")
     text.append(f"; {counted(not_submitted, 'job')} would come later.\n" if not_submitted else ".\n")
@@ -264,8 +267,8 @@ def _livelocks(livelocks: Livelocks) -> Iterator[RenderableType]:
     if not len(livelocks):
         return
     lost = in_hours(int(livelocks.lost.sum()))
-    jobs = counted(len(livelocks), "job") + (" was" if len(livelocks) == 1 else " were")
-    yield from _section(f"Livelock: {jobs} stopped again and again without progress, {lost} h lost")
+    jobs = counted(len(livelocks), "job")
+    yield from _section(f"Livelock: {jobs} got nowhere again and again, and lost {lost} instance-hours")
     explained: set[tuple[Cause, ...]] = set()
     for livelock in livelocks.worst(_LIVELOCKS_SHOWN):
         yield _hanging(cycle(livelock, livelocks.outcome))
