@@ -21,7 +21,6 @@ _COLUMNS = {
     Metric.PREEMPTIONS_PER_DAY: ("preemptions_suffered", 1),
     Metric.LOST_INSTANCE_HOURS: ("lost", HOUR),
     Metric.LOST_INSTANCE_HOURS_PER_DAY: ("lost", HOUR),
-    Metric.NEVER_RAN: ("never_ran", 1),
 }
 """The column of the summary that a metric comes from, and by what it is divided."""
 _PERCENTAGES = {Metric.UTILIZATION: ("used", "limit"), Metric.GOODPUT: ("productive", "used")}
@@ -65,13 +64,20 @@ def check_expectations(outcome: Outcome, summary: Summary) -> tuple[Verdict, ...
     """Judge every expectation of the outcome's topology, in the order of the topology.
 
     Waits count every job that was submitted, but not those that were refused or terminated before they ran. A job that
-    was never dispatched has waited without end; if the replay was stopped early, until then.
+    was never dispatched has waited without end. If the replay was stopped early, jobs that could still run have waited
+    until then, and have not `never_ran`.
     """
     return tuple(
         _Target(outcome, summary, name).verdict(expectation)
         for name, expectations in outcome.topology.expectations.items()
         for expectation in expectations.stated()
     )
+
+
+def still_waiting(outcome: Outcome) -> Bool:
+    """Jobs that might have run, had the replay not been stopped early."""
+    waiting: Bool = (outcome.jobs.status == JobStatus.RUNNABLE) & (outcome.jobs.reason == Reason.NONE)
+    return waiting & outcome.stopped_early
 
 
 class _Target:
@@ -104,6 +110,8 @@ class _Target:
     def _measured(self, metric: Metric) -> float:
         if metric in PERCENTILES:
             return self._wait(PERCENTILES[metric])
+        if metric is Metric.NEVER_RAN:
+            return len(self._never_ran())
         if metric in _PERCENTAGES:
             part, whole = (self._row[column] for column in _PERCENTAGES[metric])
             return 100 * part / whole if whole else nan
@@ -121,9 +129,8 @@ class _Target:
         ran = jobs.first_scheduled_at != NEVER
         counts = self._jobs & (jobs.status != JobStatus.SUBMITTED) & (ran | ~np.isin(jobs.reason, _NO_WAIT))
         rows = np.flatnonzero(counts)
-        waiting = (jobs.status == JobStatus.RUNNABLE) & outcome.stopped_early
         since = outcome.trace.submitted_at
-        wait = np.where(waiting, outcome.ended_at - since, _WITHOUT_END)
+        wait = np.where(still_waiting(outcome), outcome.ended_at - since, _WITHOUT_END)
         wait = np.where(ran, jobs.first_scheduled_at - since, wait)
         return rows, wait[rows]
 
@@ -133,6 +140,12 @@ class _Target:
             return nan
         value = int(np.sort(wait)[-(-len(wait) * percent // 100) - 1])
         return inf if value == _WITHOUT_END else value
+
+    def _never_ran(self) -> Int64:
+        """Jobs that were not once dispatched, and cannot be any more."""
+        outcome, jobs = self._outcome, self._outcome.jobs
+        rows = self._jobs & (jobs.status != JobStatus.SUBMITTED) & (jobs.first_scheduled_at == NEVER)
+        return np.flatnonzero(rows & ~still_waiting(outcome))
 
     def _culprit(self, expectation: Expectation) -> _Culprit:
         metric = expectation.metric
@@ -216,9 +229,7 @@ class _Target:
                 yield str(unit[0]), int(part["used"].sum()) / limit
 
     def _first_that_never_ran(self) -> _Culprit:
-        jobs = self._outcome.jobs
-        never = self._jobs & (jobs.status != JobStatus.SUBMITTED) & (jobs.first_scheduled_at == NEVER)
-        rows = np.flatnonzero(never)
+        jobs, rows = self._outcome.jobs, self._never_ran()
         if not len(rows):
             return _NONE_AT_ALL
         job = int(rows[0])

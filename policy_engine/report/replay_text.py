@@ -15,7 +15,7 @@ from rich.text import Text
 from policy_engine.report.amounts import brief_duration, counted, decimal, in_hours, moment, percent, printable
 from policy_engine.report.assessment import Assessment
 from policy_engine.report.assumptions_text import departures
-from policy_engine.report.expectations import Verdict
+from policy_engine.report.expectations import Verdict, still_waiting
 from policy_engine.report.livelock_text import cycle, remedies, why
 from policy_engine.scheduler import NEVER, JobStatus, Outcome, PreemptionKind, Reason
 from policy_engine.scheduler.livelock import Cause, Livelocks
@@ -126,7 +126,7 @@ def _fill(
 
 
 def _waits(rows: pl.DataFrame, queue: pl.DataFrame | None = None) -> Table:
-    never = ("never ran",) if int(rows["never_ran"].sum()) else ()
+    never = ("not run",) if int(rows["never_ran"].sum()) else ()
     headings = ("jobs", *never, "p50", "p95", "max", "suffered", "caused", "lost h")
     table = _table(rows.columns[0], *headings)
 
@@ -169,8 +169,8 @@ def _troubles(outcome: Outcome) -> Iterator[RenderableType]:
     """Jobs that FAILED and jobs that can never run or never ran, by share and reason."""
     jobs = outcome.jobs
     never_ran = jobs.first_scheduled_at == NEVER
-    waits = jobs.status == JobStatus.RUNNABLE
-    rows = np.flatnonzero((jobs.status == JobStatus.FAILED) | (waits & (never_ran | (jobs.reason != Reason.NONE))))
+    stuck = (jobs.status == JobStatus.RUNNABLE) & (never_ran | (jobs.reason != Reason.NONE))
+    rows = np.flatnonzero((jobs.status == JobStatus.FAILED) | (stuck & ~still_waiting(outcome)))
     if not len(rows):
         return
     groups = (

@@ -147,6 +147,13 @@ def test_a_job_that_never_ran_is_named_with_its_reason():
     )
 
 
+def test_a_job_that_could_still_run_has_not_never_run():
+    assert one(queueing(until=25_000), "a", never_ran=0).held
+    jobs = [Row("runs", "a", 0, {G5: 1}, 60), Row("huge", "b", 5, {G5: 2}, 10), Row("behind", "b", 6, {G5: 1}, 10)]
+    scenario = make_scenario({G5: 2}, {"a": share({G5: 1}, RESERVE), "b": share({G5: 1}, RESERVE)}, jobs, until=9_000)
+    assert one(scenario, "queue", never_ran=0).measured == 1
+
+
 def test_what_cannot_be_measured_is_not_met():
     waits, goodput = judged(queueing(), "b", wait_p95="1h", goodput=">= 1%")
     assert isnan(waits.measured)
