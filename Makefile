@@ -49,36 +49,36 @@ demo: $(INSTALLED) ## Validate, synthesize and replay the examples
 	@printf '\n%s\n' 'Next: `. $(VENV)/bin/activate`, then the same commands on your own topology and trace. See README.md.'
 
 .PHONY: test
-test: lint pytest ## Lint, then run all tests that are not slow
+test: lint pytest ## Lint and test: everything but slow tests
 
 .PHONY: test-all
-test-all: lint pytest-all ## Lint, then run all tests
+test-all: lint pytest-all ## Lint and test: everything
 
 .PHONY: lint
-lint: style types layers ## Check style, types and the direction of imports
+lint: style types layers ## Check style, types and imports
 
 # --- What these are made of ---
 
 .PHONY: style
-style: $(INSTALLED_DEV)
+style: $(INSTALLED_DEV) ## Check style with ruff
 	@$(call run,ruff check .)
 	@$(call run,ruff format --check .)
 
 .PHONY: types
-types: $(INSTALLED_DEV)
+types: $(INSTALLED_DEV) ## Check types with mypy
 	@$(call run,mypy --strict)
 	@$(call run,mypy --strict examples/cdk)
 
 .PHONY: layers
-layers: $(INSTALLED_DEV)
+layers: $(INSTALLED_DEV) ## Check the direction of imports with import-linter
 	@$(call run,lint-imports --no-logo --cache-dir .cache/import-linter)
 
 .PHONY: pytest
-pytest: $(INSTALLED_DEV)
+pytest: $(INSTALLED_DEV) ## Run all tests that are not slow
 	@$(call run,pytest -n $(WORKERS) -m "not slow")
 
 .PHONY: pytest-all
-pytest-all: $(INSTALLED_DEV)
+pytest-all: $(INSTALLED_DEV) ## Run all tests
 	@$(call run,pytest -n $(WORKERS))
 
 # --- What a contributor runs ---
