@@ -7,7 +7,6 @@ interpreted ones stay as they are for small traces and for debugging.
 import hashlib
 import os
 import sys
-from collections import Counter
 from collections.abc import Callable
 from dis import get_instructions
 from functools import cache
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
 
 _PACKAGE = __name__.rpartition(".")[0]
 
-INLINE_UP_TO = 45
-"""Bytecode instructions up to which a function is translated as a part of its callers; one with a single call always is."""
+INLINE_UP_TO = 60
+"""Bytecode instructions of a function up to which it is translated as a part of its callers, not for itself."""
 
 Kernel = TypeVar("Kernel", bound=Callable[..., object])
 
@@ -78,9 +77,7 @@ def compiled(function: Kernel) -> Kernel:
     if kept:
         numba.config.CACHE_DIR = str(directory)
     copies: dict[FunctionType, Dispatcher] = {}
-    functions = _kernel_functions(cast("FunctionType", function), [])
-    calls = Counter(callee for caller in functions for callee in _calls(caller))
-    for called in functions:
+    for called in _kernel_functions(cast("FunctionType", function), []):
         copy = FunctionType(called.__code__, dict(called.__globals__), called.__name__, called.__defaults__)
         copy.__module__ = called.__module__
         copy.__qualname__ = called.__qualname__
@@ -89,7 +86,7 @@ def compiled(function: Kernel) -> Kernel:
             copies[called] = numba.njit(copy, nogil=True, cache=kept)
         else:
             small = len(list(get_instructions(called))) <= INLINE_UP_TO
-            inline = "always" if small or calls[called] == 1 else "never"
+            inline = "always" if small else "never"
             copies[called] = numba.njit(copy, nogil=True, inline=inline, no_cpython_wrapper=True, no_cfunc_wrapper=True)
     return cast("Kernel", copies[cast("FunctionType", function)])
 
@@ -103,13 +100,12 @@ def _kernel_functions(function: FunctionType, found: list[FunctionType]) -> list
     return found
 
 
-def _calls(function: FunctionType) -> list[FunctionType]:
-    """The functions of this package that a function calls, once for each place."""
-    names = [str(step.argval) for step in get_instructions(function) if step.opname == "LOAD_GLOBAL"]
-    values = [function.__globals__.get(name) for name in names]
-    return [value for value in values if isinstance(value, FunctionType) and value.__module__.startswith(_PACKAGE)]
-
-
 def _callees(function: FunctionType) -> dict[str, FunctionType]:
-    """The same, by the name that it calls them by."""
-    return {callee.__name__: callee for callee in _calls(function)}
+    """The functions of this package that a function calls, by the name that it calls them by."""
+    names = sorted({str(step.argval) for step in get_instructions(function) if step.opname == "LOAD_GLOBAL"})
+    values = {name: function.__globals__.get(name) for name in names}
+    return {
+        name: value
+        for name, value in values.items()
+        if isinstance(value, FunctionType) and value.__module__.startswith(_PACKAGE)
+    }

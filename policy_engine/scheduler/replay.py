@@ -9,9 +9,8 @@ import numpy as np
 from policy_engine.assumptions import Assumptions
 from policy_engine.scheduler import loop
 from policy_engine.scheduler.compilation import cache_directory, compiled, is_cached
-from policy_engine.scheduler.outcome import AttemptOutcome, Attempts, JobStatus, Jobs, Outcome, Preemptions
+from policy_engine.scheduler.outcome import AttemptOutcome, Attempts, Jobs, JobStatus, Outcome, Preemptions
 from policy_engine.scheduler.preparation import prepare
-from policy_engine.scheduler.storage import Table, make_room, to_arrays, to_lists
 from policy_engine.scheduler.state import (
     FAILED,
     FOREVER,
@@ -23,6 +22,7 @@ from policy_engine.scheduler.state import (
     SUCCEEDED,
     State,
 )
+from policy_engine.scheduler.storage import Table, make_room, to_arrays, to_lists
 from policy_engine.topology import Topology
 from policy_engine.trace import ControlEvent, JobTrace
 
@@ -52,8 +52,8 @@ def replay(
     """Replay a trace on a topology through the scheduling model.
 
     Every share of the trace must be one of the topology's, and every job and share of the events must exist
-    (`policy_engine.trace` checks both). `assumptions` default to the topology's. `until` (ms) stops the replay after that
-    instant. `use_compiled` overrides the choice that is made by the trace's size. `on_progress` is called now and then
+    (`policy_engine.trace` checks both). `assumptions` default to the topology's. `until` (ms) stops the replay after
+    that instant. `use_compiled` overrides the choice that is made by the trace's size. `on_progress` is called now and then
     with the number of jobs submitted so far; what it raises ends the replay.
     """
     chosen = assumptions or topology.assumptions
@@ -65,7 +65,7 @@ def replay(
         state = _drive(state, _native_run, until, BUDGET, on_progress)
     else:
         state = to_arrays(_drive(to_lists(state), loop.run, until, INTERPRETED_BUDGET, on_progress))
-    return _outcome(state, topology, trace, ordered, chosen, until)
+    return _outcome(state, topology, trace, events=ordered, assumptions=chosen, until=until)
 
 
 def _drive(
@@ -98,13 +98,14 @@ def compilation_pending(job_count: int) -> Path | None:
 def _native_run(state: State, until: int, budget: int) -> int:
     from policy_engine.scheduler import native
 
-    return compiled(native.run_tables)(native.addresses_of(state), until, budget)
+    return int(compiled(native.run_tables)(native.addresses_of(state), until, budget))
 
 
 def _outcome(
     state: State,
     topology: Topology,
     trace: JobTrace,
+    *,
     events: tuple[ControlEvent, ...],
     assumptions: Assumptions,
     until: int | None,
@@ -116,6 +117,7 @@ def _outcome(
     preemptions = cast("Table", state.preemptions)[: register.preemptions]
     reason = jobs["reason"].copy()
     blocked = lanes[lanes["blocked"] != 0]
+    blocked = blocked[jobs["phase"][blocked["judged_head"]] == RUNNABLE]  # It may have ended since the last pass.
     reason[blocked["judged_head"]] = blocked["blocked"]
     ended = attempts["stopped_at"] != NEVER
     return Outcome(

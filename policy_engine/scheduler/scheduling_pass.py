@@ -29,6 +29,9 @@ from policy_engine.scheduler.victims import cross_share_victims, in_share_victim
 CROSS_SHARE = int(PreemptionKind.CROSS_SHARE)
 IN_SHARE = int(PreemptionKind.IN_SHARE)
 
+ENTITLED, BORROWING = range(2)
+"""The phases that dispatch."""
+
 
 def try_pass(st: State) -> bool:
     """Phases A, B and C up to the first change. False when there is none: the pass is over."""
@@ -156,7 +159,7 @@ def serve_entitled_lane(st: State, lane: int) -> bool:
     share = st.lanes[lane].share
     need = st.jobs[head].need
     if st.setting[0].head_of_line == BACKFILL:
-        first = first_that_passes(st, lane, False)
+        first = first_that_passes(st, lane, ENTITLED)
         if first >= 0:
             if first == head:
                 drop_both(st, lane)
@@ -202,7 +205,7 @@ def stop_all(st: State, victims: int, claimant: int, kind: int) -> None:
         stop(st, st.preemptions[start + i].victim, claimant, kind)
 
 
-def first_that_passes(st: State, lane: int, borrowing: bool) -> int:
+def first_that_passes(st: State, lane: int, phase: int) -> int:
     """Under `none`: the first job of the lane that is entitled (or may borrow) and fits now, or NOBODY."""
     share = st.lanes[lane].share
     best = NOBODY
@@ -211,7 +214,7 @@ def first_that_passes(st: State, lane: int, borrowing: bool) -> int:
         if job < 0 or (best >= 0 and not goes_before(st, job, best)):
             continue
         need = st.jobs[job].need
-        allowed = may_borrow(st, share, need) if borrowing else entitled(st, share, need)
+        allowed = may_borrow(st, share, need) if phase == BORROWING else entitled(st, share, need)
         if allowed and fits_now(st, share, need) and not must_wait_for_in_share_claim(st, job):
             best = job
     return best
@@ -277,7 +280,7 @@ def lacks_room(st: State, need: int) -> bool:
 def borrower_that_can_go(st: State, lane: int) -> int:
     """The job of the lane that B2 dispatches, or NOBODY."""
     if st.setting[0].head_of_line == BACKFILL:
-        return first_that_passes(st, lane, True)
+        return first_that_passes(st, lane, BORROWING)
     head = st.lanes[lane].head
     need = st.jobs[head].need
     share = st.lanes[lane].share

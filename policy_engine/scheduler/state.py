@@ -1,9 +1,10 @@
 """The replay's state: tables of integers, the only thing that the kernel's functions read and write.
 
 The same functions run compiled over numpy record arrays and interpreted over lists of the row classes below, so a
-table is indexed by row and a row's fields are attributes. Tables of two dimensions are stored row by row: the cell of a
-share and a unit is `cells[share * unit_count + unit]`. Jobs are numbered by `seq`. Times are ms since the trace's start.
-Sums over shares of the scheduling model (section 1) are kept up to date at each change instead of being summed anew.
+table is indexed by row and a row's fields are attributes. Tables of two dimensions are stored row by row: the cell
+of a share and a unit is `cells[share * unit_count + unit]`. Jobs are numbered by `seq`. Times are ms since the
+trace's start. Sums over shares of the scheduling model (section 1) are kept up to date at each change instead of
+being summed anew.
 """
 
 from collections.abc import MutableSequence

@@ -39,7 +39,7 @@ def to_arrays(state: State) -> State:
     for field in fields(state):
         values = getattr(state, field.name)
         if field.name in ROW_TYPES:
-            values = list(map(attrgetter(*ROW_TYPES[field.name].__slots__), values))
+            values = list(map(attrgetter(*(column.name for column in fields(ROW_TYPES[field.name]))), values))
         arrays[field.name] = np.array(values, dtype=empty_table(field.name).dtype)
     return state_over(arrays)
 

@@ -148,10 +148,10 @@ def cross_share_victims(st: State, claimant_share: int) -> int:
 
 def still_short(st: State) -> bool:
     """Whether anything is missing yet."""
+    missing = 0
     for unit in range(st.setting[0].unit_count):
-        if st.units[unit].short > 0:
-            return True
-    return False
+        missing += max(0, st.units[unit].short)
+    return missing > 0
 
 
 def clear_taken(st: State, taken: int) -> None:
