@@ -12,10 +12,10 @@ Note = Callable[[int], None]
 
 
 @contextmanager
-def progress(what: str, total: int, noun: str) -> Iterator[Note]:
+def progress(what: str, total: int, noun: str, afterwards: str) -> Iterator[Note]:
     """A function to call with how many of `total` are done. The bar has the rate and the time left; only on a terminal.
 
-    The clock starts at the first call.
+    The clock starts at the first call. Once all are done, `afterwards` says what still goes on.
     """
     if not sys.stderr.isatty():
         yield lambda _done: None
@@ -30,7 +30,7 @@ def progress(what: str, total: int, noun: str) -> Iterator[Note]:
                 began = monotonic()
             elapsed = monotonic() - began
             if show is None and elapsed >= _WORTH_SHOWING:
-                show = stack.enter_context(_bar(what, total, noun, began))
+                show = stack.enter_context(_bar(what, total, noun, afterwards, began))
             if show is not None:
                 show(done)
 
@@ -38,7 +38,7 @@ def progress(what: str, total: int, noun: str) -> Iterator[Note]:
 
 
 @contextmanager
-def _bar(what: str, total: int, noun: str, began: float) -> Iterator[Note]:
+def _bar(what: str, total: int, noun: str, afterwards: str, began: float) -> Iterator[Note]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -53,7 +53,7 @@ def _bar(what: str, total: int, noun: str, began: float) -> Iterator[Note]:
         task = shown.add_task(what, total=total, rate="")
 
         def show(done: int) -> None:
-            rate = done / max(monotonic() - began, 0.001)
-            shown.update(task, completed=done, rate=f"{rate:,.0f} {noun}/s")
+            rate = f"{done / max(monotonic() - began, 0.001):,.0f} {noun}/s"
+            shown.update(task, completed=done, rate=rate if done < total else afterwards)
 
         yield show

@@ -188,7 +188,7 @@ def _replay(
     from policy_engine.scheduler import replay
 
     _announce_compiling(len(jobs))
-    with progress("replaying", len(jobs), "jobs") as done:
+    with progress("replaying", len(jobs), "jobs", "submitted, running to their end") as done:
         return replay(topology, jobs, events=events, assumptions=assumptions, until=until, on_progress=done)
 
 

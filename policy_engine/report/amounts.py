@@ -7,7 +7,7 @@ SECOND, MINUTE, HOUR, DAY = 1000, 60_000, 3_600_000, 86_400_000
 
 
 def brief_duration(milliseconds: int) -> str:
-    """To two units, such as `38d18h`, `3h05m`, `2m30s`, `12s`, `350ms`."""
+    """To two units, such as `38d18h`, `3h05m`, `2m30s`, and to one where that says enough: `1,234d`, `12s`, `350ms`."""
     if milliseconds < SECOND:
         return f"{milliseconds}ms" if milliseconds else "0s"
     seconds, minutes, hours = ((milliseconds + unit // 2) // unit for unit in (SECOND, MINUTE, HOUR))
@@ -17,7 +17,9 @@ def brief_duration(milliseconds: int) -> str:
         return f"{seconds // 60}m{seconds % 60:02d}s"
     if minutes < 24 * 60:
         return f"{minutes // 60}h{minutes % 60:02d}m"
-    return f"{hours // 24}d{hours % 24:02d}h"
+    if hours < 100 * 24:
+        return f"{hours // 24}d{hours % 24:02d}h"
+    return f"{(hours + 12) // 24:,}d"
 
 
 def moment(milliseconds: int, epoch: int | None) -> str:

@@ -23,10 +23,12 @@ SECOND, MINUTE, HOUR, DAY = 1000, 60_000, 3_600_000, 86_400_000
         (3 * HOUR + 5 * MINUTE + 12 * SECOND, "3h05m"),
         (23 * HOUR + 59 * MINUTE + 30 * SECOND, "1d00h"),
         (38 * DAY + 18 * HOUR, "38d18h"),
-        (1000 * DAY, "1000d00h"),
+        (99 * DAY + 23 * HOUR, "99d23h"),
+        (100 * DAY + 12 * HOUR, "101d"),
+        (1234 * DAY, "1,234d"),
     ],
 )
-def test_a_duration_has_two_units(milliseconds: int, text: str):
+def test_a_duration_has_two_units_at_most(milliseconds: int, text: str):
     assert brief_duration(milliseconds) == text
 
 
