@@ -489,7 +489,7 @@ class Scheduler:
         return {lane: head for lane, head in heads.items() if self.misconfiguration(head) is Reason.NONE}
 
     def is_passed_over(self, head: Job) -> bool:
-        """Under `per_unit`, a lane whose head is held back neither goes nor claims; it keeps its claims (decision 12)."""
+        """Under `per_unit`, a lane whose head is held back does nothing and keeps its claims (decision 12)."""
         return self.assumptions.head_of_line is HeadOfLine.PER_UNIT and self.is_held_back(head)
 
     def considered(self, lane: Lane, head: Job) -> list[Job]:

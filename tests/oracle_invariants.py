@@ -114,18 +114,17 @@ class InvariantWatcher(Watcher):
     def _assert_in_share_claims_are_kept(self, scheduler: Scheduler, job: Job) -> None:
         """Invariant 4: nobody but an entitled head of another share takes in-share capacity before its claimant.
 
-        A claim whose job is no longer the head is not served any more; it lapses at the end of the pass. Claims that
-        were opened earlier come first, and a job of the same share that is not outranked may go under `per_unit` and
-        `none`.
+        A claim whose job is no longer the head, or has lost its capacity to such a head, is not served any more. Claims
+        that were opened earlier come first, and a job of the same share that is not outranked may go under `per_unit`
+        and `none`.
         """
         if job in scheduler.in_share_claims.values():
             return
         bare = replace(scheduler, hold=Counter())
         for lane, claimant in scheduler.in_share_claims.items():
             may_pass = scheduler.is_entitled(job) if lane.share is not job.share else job.priority >= claimant.priority
-            if may_pass or scheduler.head(lane) is not claimant:
+            if may_pass or scheduler.head(lane) is not claimant or not bare.fits_later(claimant):
                 continue
             for unit, n in claimant.need.items():
-                later = bare.later(lane.share, unit)
-                enough = later < n or later - job.need.get(unit, 0) >= n
-                assert enough, f"invariant 4: {job.id} takes the in-share capacity of {claimant.id}"
+                left = bare.later(lane.share, unit) - job.need.get(unit, 0)
+                assert left >= n, f"invariant 4: {job.id} takes the in-share capacity of {claimant.id}"

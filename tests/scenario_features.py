@@ -12,16 +12,18 @@ class FeatureWatcher(Watcher):
     """Collects the situations of one replay."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.features: set[str] = set()
         self._pass_at = -1
-        self._claims_before = 0
 
     def before_pass(self, scheduler: Scheduler) -> None:
+        super().before_pass(scheduler)
         if scheduler.time == self._pass_at:
             self.features.add("several rounds in one instant")
         self._pass_at = scheduler.time
 
     def before_dispatch(self, scheduler: Scheduler, job: Job) -> None:
+        super().before_dispatch(scheduler, job)
         (lane,) = (lane for lane in scheduler.lanes if lane.takes(job))
         entitled = scheduler.is_entitled(job)
         self.features.add("dispatch within the limit" if entitled else "dispatch by borrowing")
@@ -39,6 +41,7 @@ class FeatureWatcher(Watcher):
             self.features.add("a victim goes again")
 
     def before_stop(self, scheduler: Scheduler, victims: list[Job], claimant: Job, kind: PreemptionKind) -> None:
+        super().before_stop(scheduler, victims, claimant, kind)
         self.features.add(kind.name)
         if len(victims) > 1:
             self.features.add(f"{kind.name} of several")
@@ -54,11 +57,13 @@ class FeatureWatcher(Watcher):
             self.features.add("victims of which only some are RUNNING")
 
     def after_drop(self, scheduler: Scheduler, claimant: Job) -> None:
+        super().after_drop(scheduler, claimant)
         (lane,) = (lane for lane in scheduler.lanes if lane.takes(claimant))
         superseded = scheduler.head(lane) is not claimant
         self.features.add("an in-share claim is " + ("superseded" if superseded else "given up"))
 
     def after_pass(self, scheduler: Scheduler, changes: int) -> None:
+        super().after_pass(scheduler, changes)
         if changes > 4:
             self.features.add("five changes in one pass")
         if scheduler.claims:
@@ -86,9 +91,9 @@ class FeatureWatcher(Watcher):
             self.features.add("strict borrowing")
 
 
-def features(scenario: Scenario) -> tuple[set[str], OracleOutcome]:
-    """The situations that occur in a scenario, and its outcome."""
-    watcher = FeatureWatcher()
+def features(scenario: Scenario, watcher: FeatureWatcher | None = None) -> tuple[set[str], OracleOutcome]:
+    """The situations that occur in a scenario, and its outcome. The watcher may do more than collect them."""
+    watcher = FeatureWatcher() if watcher is None else watcher
     outcome = replay(scenario.topology, scenario.trace, scenario.events, None, scenario.until, watcher=watcher)
     found = watcher.features
     for job in outcome.jobs:
