@@ -1,7 +1,7 @@
 """The replay's loop (scheduling model, section 2): instant after instant, events in their order, then a pass."""
 
 from policy_engine.scheduler.control import act_on_time_limits, apply_event
-from policy_engine.scheduler.lifecycle import reach_due, reach_running, submit
+from policy_engine.scheduler.lifecycle import ask_for_pass, reach_due, reach_running, submit
 from policy_engine.scheduler.scheduling_pass import end_pass, try_pass
 from policy_engine.scheduler.state import FOREVER, NEVER, State
 from policy_engine.scheduler.timers import pop
@@ -20,7 +20,9 @@ def run(st: State, until: int, budget: int) -> int:
                     return FULL
                 if spent >= budget:
                     return MORE
+                before = st.register[0].change
                 if not try_pass(st):
+                    st.register[0].settled_at = before
                     break
                 spent += 1
             st.register[0].in_pass = 0
@@ -95,4 +97,6 @@ def apply_instant(st: State, time: int) -> int:
         st.register[0].starts -= 1
         reach_running(st, job, time)
         events += 1
+    if st.register[0].change > st.register[0].settled_at and st.register[0].last_event_at == time:
+        ask_for_pass(st)  # The last pass opened or dropped a claim on its way out, so the next one may act.
     return events

@@ -53,8 +53,8 @@ def replay(
 
     Every share of the trace must be one of the topology's, and every job and share of the events must exist
     (`policy_engine.trace` checks both). `assumptions` default to the topology's. `until` (ms) stops the replay after
-    that instant. `use_compiled` overrides the choice that is made by the trace's size. `on_progress` is called now and then
-    with the number of jobs submitted so far; what it raises ends the replay.
+    that instant. `use_compiled` overrides the choice that is made by the trace's size. `on_progress` is called now and
+    then with the number of jobs submitted so far; what it raises ends the replay.
     """
     chosen = assumptions or topology.assumptions
     if use_compiled is None:

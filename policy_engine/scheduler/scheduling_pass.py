@@ -43,7 +43,6 @@ def try_pass(st: State) -> bool:
 
 def end_pass(st: State) -> None:
     """What is settled once nothing changes any more."""
-    st.register[0].settled_at = st.register[0].change
     if st.register[0].in_share_claims > 0:
         lapse_in_share_claims(st)
     if st.register[0].next_deadline < FOREVER:

@@ -102,7 +102,7 @@ class Register:
     change: Int64
     """Counts the changes that a lane's prospects may depend on."""
     settled_at: Int64
-    """The change up to which a whole pass has found nothing to do."""
+    """The change up to which whole tries of a pass have found nothing to do."""
     visit: Int64
     configuration: Int64
     """Version of limits, strategies and capacity."""
