@@ -56,9 +56,11 @@ def replay_text(assessment: Assessment, *, preemptions: int, color: bool) -> str
 def _parts(assessment: Assessment, preemptions: int) -> Iterator[RenderableType]:
     outcome, summary = assessment.outcome, assessment.summary
     yield _heading(outcome, summary.queue.row(0, named=True))
-    yield from _section(
-        "Waits, preemptions suffered and caused, lost instance-hours", _waits(summary.shares, summary.queue)
-    )
+    title = "Waits, preemptions suffered and caused, lost instance-hours"
+    yield from _section(title, _waits(summary.shares, summary.queue))
+    not_run = int(summary.queue["never_ran"][0])
+    if not_run:
+        yield Text(f"Waits are of the jobs that were dispatched; {counted(not_run, 'job')} had not run by the end.")
     yield from _section("Capacity, in instance-hours", _capacity(summary.shares, summary.queue))
     if 1 < len(summary.teams) < len(summary.shares):
         yield from _section("Teams: waits, preemptions, lost instance-hours", _waits(summary.teams))
