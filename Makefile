@@ -88,6 +88,10 @@ format: $(INSTALLED_DEV) ## Format the code and mend what ruff can mend
 	@$(call run,ruff check --fix .)
 	@$(call run,ruff format .)
 
+.PHONY: bench
+bench: $(INSTALLED_DEV) ## Measure speed and memory
+	@$(call run,python -m pytest benchmarks)
+
 .PHONY: docs-rules
 docs-rules: $(INSTALLED) ## Make docs/rules from the rules
 	@$(call run,python -m policy_engine.rules.pages docs/rules)
@@ -96,6 +100,11 @@ docs-rules: $(INSTALLED) ## Make docs/rules from the rules
 schemas: $(INSTALLED) ## Make schemas/topology.schema.json from the model
 	@$(RUN) batch-quota schema > $(CACHE)/topology.schema.json
 	mv $(CACHE)/topology.schema.json schemas/topology.schema.json
+
+.PHONY: bench
+bench: $(INSTALLED_DEV) ## Measure speed and memory, and write docs/performance.md
+	@$(call run,pytest benchmarks --benchmark-json=.cache/benchmarks/run.json)
+	@$(call run,python -m benchmarks.table .cache/benchmarks/run.json)
 
 .PHONY: wheel
 wheel: $(INSTALLED) ## Build the wheel into dist
