@@ -89,7 +89,7 @@ class FeaturesAndInvariants(FeatureWatcher, InvariantWatcher):
 
 
 def replayed_and_checked(scenario: Scenario) -> tuple[set[str], Outcome]:
-    """What happens in a scenario, and the oracle's outcome. Every invariant is asserted on the way and on the result."""
+    """What happens in a scenario, and the oracle's outcome. All invariants are asserted on the way and on it."""
     try:
         found, outcome = features(scenario, FeaturesAndInvariants())
         columns = in_columns(scenario.topology, scenario.trace, scenario.events, outcome)
