@@ -105,9 +105,3 @@ def test_the_commands_for_a_topology_of_ones_own_print_what_the_readme_shows(run
 
 def test_commands_that_need_aws_are_shown_without_output():
     assert [printed for command, printed in commands() if command.startswith(NEEDS_AWS)] == [[], [], []]
-
-
-def test_links_to_files_lead_somewhere():
-    links = [link for link in re.findall(r"\]\(([^)#]+)", README) if "://" not in link]
-    assert links
-    assert [link for link in links if not (CHECKOUT / link).exists()] == []
