@@ -88,10 +88,6 @@ format: $(INSTALLED_DEV) ## Format the code and mend what ruff can mend
 	@$(call run,ruff check --fix .)
 	@$(call run,ruff format .)
 
-.PHONY: bench
-bench: $(INSTALLED_DEV) ## Measure speed and memory
-	@$(call run,python -m pytest benchmarks)
-
 .PHONY: docs-rules
 docs-rules: $(INSTALLED) ## Make docs/rules from the rules
 	@$(call run,python -m policy_engine.rules.pages docs/rules)

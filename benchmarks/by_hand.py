@@ -62,7 +62,9 @@ class Quotas:
         self.limit = [[share.capacity.get(unit, 0) for share in shares] for unit in units]
         self.used = [[0] * len(shares) for _ in units]
         self.room = [topology.capacity[unit] for unit in units]
-        self.reserved = [sum(limit for limit, lends in zip(row, self.lends, strict=True) if not lends) for row in self.limit]
+        self.reserved = [
+            sum(limit for limit, lends in zip(row, self.lends, strict=True) if not lends) for row in self.limit
+        ]
         """Idle of RESERVE shares."""
         self.pool = [sum(limit for limit, lends in zip(row, self.lends, strict=True) if lends) for row in self.limit]
         """Idle of the shares that lend, minus what is borrowed."""
