@@ -1,8 +1,9 @@
 """Peak memory of a replay in a process of its own: `python -m benchmarks.memory TRACE`.
 
-TRACE is a trace's columns (.npz), or a native trace (.parquet). The number printed is the growth of the process's
-largest resident set, in bytes, from when everything is imported and a small trace was replayed, compiled, to when the
-replay is over. The trace's own columns, the kernel's state and the outcome are all in it; making the trace is not.
+TRACE is a trace's columns (.npz), or a native trace (.parquet). The number printed, in bytes, is the process's largest
+resident set at the end (`getrusage`) minus its resident set when everything is imported and a small trace was replayed,
+compiled. The trace's own columns, the kernel's state and the outcome are all in it; making the trace is not. Below a
+hundred megabytes or so it says too much, since the largest resident set may be that of the imports. Linux only.
 """
 
 import resource
@@ -37,16 +38,20 @@ def _load_columns(path: Path) -> JobTrace:
 
 def _largest_resident_set() -> int:
     """Bytes."""
-    largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return largest if sys.platform == "darwin" else largest * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def _resident_set() -> int:
+    """Bytes."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
 def main(path: Path) -> None:
-    """Print by how many bytes the largest resident set grew."""
+    """Print the bytes that reading and replaying the trace took at the peak."""
     topology = contended_topology()
     small = contended_trace(5_000, 0.9)
     replay(topology, small, use_compiled=True)
-    before = _largest_resident_set()
+    before = _resident_set()
     trace = read_trace(path) if path.suffix == ".parquet" else _load_columns(path)
     outcome = replay(topology, trace, use_compiled=True)
     grown = _largest_resident_set() - before
