@@ -99,8 +99,8 @@ schemas: $(INSTALLED) ## Make schemas/topology.schema.json from the model
 
 .PHONY: bench
 bench: $(INSTALLED_DEV) ## Measure speed and memory, and write docs/performance.md
-	@$(call run,pytest benchmarks --benchmark-json=.cache/benchmarks/run.json)
-	@$(call run,python -m benchmarks.table .cache/benchmarks/run.json)
+	@$(call run,pytest benchmarks --benchmark-json=.cache/benchmarks.json)
+	@$(call run,python -m benchmarks.table .cache/benchmarks.json)
 
 .PHONY: wheel
 wheel: $(INSTALLED) ## Build the wheel into dist
