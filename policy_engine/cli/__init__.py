@@ -7,6 +7,8 @@ from typing import cast
 
 import click
 
+from policy_engine.cli.interruption import INTERRUPTED
+
 _COMMANDS = {
     "assumptions": "Print the assumptions that a replay depends on.",
     "replay": "Replay a trace on a topology and predict preemptions and waits.",
@@ -15,8 +17,6 @@ _COMMANDS = {
     "trace": "Convert, generate and describe traces.",
     "validate": "Check topologies.",
 }
-
-_INTERRUPTED = 130
 
 
 class _LazyGroup(click.Group):
@@ -37,7 +37,7 @@ class _LazyGroup(click.Group):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             click.echo("interrupted", err=True)
-            sys.exit(_INTERRUPTED)
+            sys.exit(INTERRUPTED)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

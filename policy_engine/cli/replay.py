@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
@@ -12,6 +12,7 @@ from policy_engine.assumptions import Assumptions
 from policy_engine.cli import trace_output
 from policy_engine.cli.assume import assume_option, with_assumed
 from policy_engine.cli.failures import note, unusable_input
+from policy_engine.cli.interruption import ending_at_once
 from policy_engine.cli.progress import progress
 from policy_engine.diagnostics import Severity
 from policy_engine.durations import parse_milliseconds
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 _STDIO = "-"
 _FOUND = 1
+_BEFORE_THE_START = -1
+"""ms: a replay until then compiles, and does nothing."""
 
 _HELP = """\
 Replay the jobs of TRACE on the queue of TOPOLOGY, and predict who waits, who is preempted and what is lost.
@@ -103,7 +106,8 @@ def command(
         raise click.UsageError("only one of TOPOLOGY, TRACE and --events can be standard input")
     if usage and output_format != "json":
         raise click.UsageError("--usage means nothing without --format json")
-    with unusable_input(), _opened(output, force=force) as file:
+    with unusable_input():
+        _refuse_output(output, force=force)
         document = read_topology(topology)
         _refuse_errors(document, topology)
         assumptions = with_assumed(document.topology.assumptions, assumed, document.topology.units())
@@ -111,19 +115,30 @@ def command(
         last = None if until is None else _moment(until, jobs.epoch)
         outcome = _replay(document.topology, jobs, control, assumptions, last)
         assessment = _assess(outcome)
-        if output_format == "json":
-            _write_json(assessment, file, usage=usage)
-        else:
-            _write_table(assessment, file, preemptions)
+        with _opened(output, force=force) as file:
+            if output_format == "json":
+                _write_json(assessment, file, usage=usage)
+            else:
+                _write_table(assessment, file, preemptions)
     if output not in {None, _STDIO}:
         click.echo(f"{counted(len(jobs), 'job')} replayed, written to {output}", err=True)
     if assessment.broken:
         sys.exit(_FOUND)
 
 
+class _OnlyTryingError(Exception):
+    """Leaves a file unwritten."""
+
+
+def _refuse_output(output: str | None, *, force: bool) -> None:
+    """Find out before the replay, not after it, that the output cannot be written. Raises OSError."""
+    with suppress(_OnlyTryingError), _opened(output, force=force):
+        raise _OnlyTryingError
+
+
 @contextmanager
 def _opened(output: str | None, *, force: bool) -> Iterator[BinaryIO | None]:
-    """The file to write, or None for standard output. A file that may not be written is refused before the replay."""
+    """The file to write, which appears whole or not at all, or None for standard output."""
     if output is None or output == _STDIO:
         yield None
         return
@@ -187,21 +202,24 @@ def _replay(
 ) -> "Outcome":
     from policy_engine.scheduler import replay
 
-    _announce_compiling(len(jobs))
+    _compile(topology, jobs)
     with progress("replaying", len(jobs), "jobs", "submitted, running to their end") as done:
         return replay(topology, jobs, events=events, assumptions=assumptions, until=until, on_progress=done)
 
 
-def _announce_compiling(jobs: int) -> None:
-    """The first replay of a large trace on a machine takes a while before anything happens: say why."""
+def _compile(topology: Topology, jobs: "JobTrace") -> None:
+    """Compile the replay if that is still to be done on this machine, and say so: it takes a while."""
+    from policy_engine.scheduler import replay
     from policy_engine.scheduler.compilation import writable
     from policy_engine.scheduler.replay import compilation_pending
 
-    directory = compilation_pending(jobs)
+    directory = compilation_pending(len(jobs))
     if directory is None:
         return
     kept = f"kept in {directory}" if writable(directory) else f"every time, since {directory} cannot be written to"
     click.echo(f"compiling the replay for this machine, which takes a minute or so; {kept}", err=True)
+    with ending_at_once():
+        replay(topology, jobs, until=_BEFORE_THE_START)
 
 
 def _assess(outcome: "Outcome") -> "Assessment":

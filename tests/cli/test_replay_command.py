@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from policy_engine.cli import main
+from policy_engine.scheduler.replay import COMPILE_FROM
 
 ROOT = Path(__file__).parents[2]
 TOPOLOGY = ROOT / "examples" / "notebook.yaml"
@@ -24,6 +25,11 @@ high,QS1,0,ml.g5.xlarge,1,300,3
 med,QS1,0,ml.g5.xlarge,1,300,2
 low,QS1,0,ml.g5.xlarge,1,300,1
 qs2,QS2,60,ml.g5.xlarge,1,300,1
+"""
+WARNED = """\
+name: warned
+capacity: {ml.g5.xlarge: 9}
+teams: {all: {shares: {QS1: &one {capacity: {ml.g5.xlarge: 1}, strategy: LEND}, QS2: *one}}}
 """
 EVENTS = """\
 at,event,job,priority
@@ -239,10 +245,7 @@ def test_a_topology_in_which_a_rule_finds_an_error_is_not_replayed(tmp_path: Pat
 
 def test_warnings_of_rules_are_counted_and_left_to_validate(tmp_path: Path, trace: Path):
     path = tmp_path / "topology.yaml"
-    path.write_text(
-        "name: t\ncapacity: {ml.g5.xlarge: 9}\nteams: {t: {shares: {QS1: &s {capacity: {ml.g5.xlarge: 1}, "
-        "strategy: LEND}, QS2: *s}}}\n"
-    )
+    path.write_text(WARNED)
     result = run(path, trace)
     assert result.exit_code == 0
     assert re.search(rf"^\d+ warnings? about {re.escape(str(path))}; `batch-quota validate", result.stderr)
@@ -363,25 +366,56 @@ def test_a_stream_of_few_characters_gets_no_traceback(trace: Path):
     assert b"-----" in done.stdout
 
 
-def test_ctrl_c_ends_at_once_with_status_130_and_leaves_no_file(tmp_path: Path):
-    """A replay that waits for its trace is as good as any other: it has opened its output."""
-    path = tmp_path / "outcome.json"
+def interrupted(replaying: "subprocess.Popen[bytes]") -> bytes:
+    """What a replay says when Ctrl-C has ended it."""
+    replaying.send_signal(signal.SIGINT)
+    try:
+        _, errors = replaying.communicate(timeout=30)
+    finally:
+        replaying.kill()
+    assert replaying.returncode == 130
+    assert b"Traceback" not in errors
+    return errors
+
+
+def test_ctrl_c_ends_with_status_130_and_leaves_no_file(tmp_path: Path):
+    """While the replay waits for its trace, which it says by its warnings."""
+    topology_path = tmp_path / "topology.yaml"
+    topology_path.write_text(WARNED)
+    output = tmp_path / "output" / "outcome.json"
+    output.parent.mkdir()
     replaying = subprocess.Popen(
-        [*COMMAND, str(TOPOLOGY), "-", "--format", "json", "-o", str(path)],
+        [*COMMAND, str(topology_path), "-", "--format", "json", "-o", str(output)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    deadline = time.monotonic() + 60
-    while not list(tmp_path.iterdir()):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    replaying.send_signal(signal.SIGINT)
-    _, errors = replaying.communicate(timeout=60)
-    assert replaying.returncode == 130
-    assert b"Traceback" not in errors
-    assert b"interrupted" in errors
-    assert list(tmp_path.iterdir()) == []
+    assert replaying.stderr is not None
+    assert b"warning" in replaying.stderr.readline()
+    assert b"interrupted" in interrupted(replaying)
+    assert list(output.parent.iterdir()) == []
+
+
+def test_ctrl_c_ends_a_replay_that_is_compiling_and_says_what_it_does(tmp_path: Path):
+    """In the midst of it: the compiler does not return to Python for many seconds."""
+    rows = (f"j{number},QS1,{number},ml.g5.xlarge,1,1" for number in range(COMPILE_FROM))
+    trace = tmp_path / "many.csv"
+    header = "job_id,share,submitted_at,instance_type,instance_count,runtime_seconds"
+    trace.write_text("\n".join([header, *rows]))
+    cache, output = tmp_path / "cache", tmp_path / "output" / "outcome.json"
+    output.parent.mkdir()
+    replaying = subprocess.Popen(
+        [*COMMAND, str(TOPOLOGY), str(trace), "--format", "json", "-o", str(output)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "BATCH_QUOTA_CACHE_DIR": str(cache)},
+    )
+    assert replaying.stderr is not None
+    said = replaying.stderr.readline().decode()
+    assert said.startswith(f"compiling the replay for this machine, which takes a minute or so; kept in {cache}")
+    time.sleep(2)
+    assert interrupted(replaying) == b"interrupted\n"
+    assert list(output.parent.iterdir()) == []
 
 
 def test_the_examples_in_the_help_run_as_printed(tmp_path: Path):
