@@ -48,6 +48,11 @@ def desk(tmp_path: Path) -> Path:
         if entry.name not in {".cache", ".git", ".venv", "cdk.out"}:
             (folder / entry.name).symlink_to(entry)
     (folder / ".venv").symlink_to(sys.prefix)
+    # Hundreds of megabytes that every run would unpack anew.
+    unpacked = CHECKOUT / ".cache" / "jsii"
+    unpacked.mkdir(parents=True, exist_ok=True)
+    (folder / ".cache").mkdir()
+    (folder / ".cache" / "jsii").symlink_to(unpacked)
     (topology,) = blocks("yaml")
     (folder / "training.yaml").write_text(topology, encoding="utf-8")
     return folder
@@ -60,6 +65,7 @@ def run(desk: Path, tmp_path: Path) -> Callable[[str], str]:
         "PATH": os.environ["PATH"],
         "HOME": str(tmp_path / "home"),
         "TMPDIR": str(tmp_path / "tmp"),
+        "JSII_RUNTIME_PACKAGE_CACHE_ROOT": str(desk / ".cache" / "jsii"),
         "AWS_PROFILE": "no-such-profile",
         "AWS_EC2_METADATA_DISABLED": "true",
     }
