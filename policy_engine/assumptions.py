@@ -94,7 +94,7 @@ UnitMilliseconds = Annotated[
 
 
 class Assumptions(BaseModel):
-    """One value for each switch of the scheduling model. Durations are read as `2m` or seconds, held as milliseconds."""
+    """One value for each switch of the scheduling model. Durations are read as `2m` or seconds, held as ms."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -119,7 +119,7 @@ class Assumptions(BaseModel):
     share_order: Annotated[
         ShareOrder,
         Switch(
-            disclosed="The scheduler goes through all shares; the snapshot says that order depends on priority and usage.",
+            disclosed="All shares are gone through; the snapshot says that order depends on priority and usage.",
             unknown="The order in which shares are visited.",
             alternatives="declaration, least_used, oldest_head",
             reason="The simplest order that can be read off the topology.",
@@ -151,7 +151,9 @@ class Assumptions(BaseModel):
             alternatives="unusable, borrowable",
             reason="The published formula.",
         ),
-    ] = Field(UnallocatedCapacity.UNUSABLE, description="Whether capacity that no share has a limit for can be borrowed.")
+    ] = Field(
+        UnallocatedCapacity.UNUSABLE, description="Whether capacity that no share has a limit for can be borrowed."
+    )
     scheduler_interval: Annotated[
         Milliseconds,
         Switch(
@@ -200,7 +202,7 @@ class Assumptions(BaseModel):
     capacity_retry_seconds: Annotated[
         Milliseconds,
         Switch(
-            disclosed="A job that SageMaker has no capacity for returns to RUNNABLE and is tried again; no attempt is used.",
+            disclosed="A job that SageMaker has no capacity for is RUNNABLE again and tried anew; no attempt is used.",
             unknown="How long it stays SCHEDULED before.",
             alternatives="more than 0 seconds",
             reason="A round figure; only replays with `unavailable` events depend on it.",
