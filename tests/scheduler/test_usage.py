@@ -248,7 +248,7 @@ def test_all_that_is_borrowed_is_lent_as_far_as_the_lenders_have_it(seed: int):
 
 
 def test_a_picture_made_in_small_parts_is_the_same(monkeypatch: pytest.MonkeyPatch):
-    for seed in range(50):
+    for seed in range(20):
         whole = outcome_of(random_scenario(seed)).usage
         steps, integrals = whole.steps, whole.instance_milliseconds
         with monkeypatch.context() as patched:
