@@ -376,12 +376,13 @@ class Scheduler:
     def run(self, until: int | None) -> None:
         """Apply the events of each instant, then run a pass, until nothing is left to happen or `until` is over.
 
-        What a round causes in its own instant is a further round of that instant, with a pass of its own (decision 1).
+        What a pass causes in its own instant is a further round of that instant, with a pass of its own (decision 1).
+        What an event causes in its own instant comes before the pass: all events of one instant do.
         """
         pass_due: int | None = None
         while (instant := self.next_instant(pass_due)) is not None and (until is None or instant <= until):
             self.time = instant
-            if self.apply_events():
+            while self.apply_events():
                 pass_due = self.next_pass()
             if pass_due == self.time:
                 self.scheduling_pass()

@@ -414,6 +414,21 @@ def test_a_job_without_work_ends_in_the_instant_of_its_dispatch_and_makes_way_in
     assert attempts(replayed(scenario)) == {"a1": [(3, 3, "SUCCEEDED")], "a2": [(3, 4, "SUCCEEDED")]}
 
 
+def test_a_job_that_starts_up_and_has_no_work_is_gone_before_the_pass_of_that_instant():
+    scenario = make_scenario(
+        need(5),
+        {"a": share(need(3)), "b": share(need(4))},
+        [Row("a1", "a", 0, need(3), 1), Row("a2", "a", 0, need(), 0), Row("b1", "b", 0, need(3), 1)],
+        assumptions={"startup_seconds": 3},
+    )
+
+    outcome = replayed(scenario)
+
+    # At 3 s both jobs of share a move to RUNNING, and a2 ends. Were there a pass in between, b1 would stop a1.
+    assert preemptions(outcome) == []
+    assert starts(outcome) == {"a1": [0], "a2": [0], "b1": [4]}
+
+
 def test_the_largest_latency_of_the_units_counts():
     scenario = make_scenario(
         {UNIT: 1, OTHER_UNIT: 1},
