@@ -13,6 +13,7 @@ from ruamel.yaml import YAML
 CHECKOUT = Path(__file__).parents[1]
 MAKEFILE = (CHECKOUT / "Makefile").read_text(encoding="utf-8")
 TARGETS = set(" ".join(re.findall(r"^\.PHONY: (.*)$", MAKEFILE, re.MULTILINE)).split()) - {"broken-venv"}
+PYTHON = shlex.quote(sys.executable)
 STAMPS = [".requirements", ".project", ".requirements-dev"]
 
 
@@ -67,7 +68,7 @@ def test_every_target_can_be_made(clone: Path, target: str):
 
 
 def test_a_python_that_is_too_old_is_refused_with_what_to_do(clone: Path, tmp_path: Path):
-    run = f'exec {sys.executable} -c "import sys; sys.version_info = (3, 9, 18); exec(sys.argv[1])" "$2"'
+    run = f'exec {PYTHON} -c "import sys; sys.version_info = (3, 9, 18); exec(sys.argv[1])" "$2"'
     refused = make(clone, "demo", PYTHON=executable(tmp_path / "python3.9", run))
     assert refused.returncode != 0
     assert "is Python 3.9\n" in refused.stderr
@@ -83,7 +84,7 @@ def test_a_python_that_is_not_there_is_refused_with_what_to_do(clone: Path):
 
 def test_a_python_without_virtual_environments_is_refused_with_what_to_install(clone: Path, tmp_path: Path):
     (tmp_path / "ensurepip.py").write_text("raise ImportError")
-    run = f'PYTHONPATH={shlex.quote(str(tmp_path))} exec {sys.executable} "$@"'
+    run = f'PYTHONPATH={shlex.quote(str(tmp_path))} exec {PYTHON} "$@"'
     refused = make(clone, "test", PYTHON=executable(tmp_path / "python3", run))
     assert refused.returncode != 0
     assert "have them in the package python3-venv" in refused.stderr

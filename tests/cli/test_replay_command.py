@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import signal
+import shlex
 import subprocess
 import sys
 import time
@@ -426,6 +427,6 @@ def test_the_examples_in_the_help_run_as_printed(tmp_path: Path):
     for command in commands:
         name, _, arguments = command.strip().partition(" ")
         assert name == "batch-quota"
-        script = f'{sys.executable} -c "from policy_engine.cli import main; main()" {arguments}'
+        script = f'{shlex.quote(sys.executable)} -c "from policy_engine.cli import main; main()" {arguments}'
         done = subprocess.run(["/bin/sh", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
