@@ -4,8 +4,8 @@ import json
 import os
 import pty
 import re
-import signal
 import shlex
+import signal
 import subprocess
 import sys
 import time
