@@ -37,6 +37,8 @@ def run(st: State, until: int, budget: int) -> int:
             return FULL
         st.register[0].now = time
         spent += apply_instant(st, time)
+        while st.register[0].ends > 0 and st.end_time[0] == time:
+            spent += apply_instant(st, time)
         if st.register[0].pass_at == time:
             st.register[0].in_pass = 1
 

@@ -58,6 +58,7 @@ CLAIM_THAT_LAPSED_LATE = make_scenario(
 """An in-share claim lapses at the end of a pass: the next event, whichever it is, brings a pass that preempts anew."""
 
 SEEDS_THAT_FAILED = {
+    2602: "a job that ends as it becomes RUNNING has ended before the pass of that instant",
     1183: "a head failed by a time limit, before a late pass, is not reported as misconfigured",
 }
 CHUNKS, CHUNK = 40, 250
