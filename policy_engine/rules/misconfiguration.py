@@ -10,15 +10,7 @@ from dataclasses import dataclass
 from policy_engine.rules.amounts import Amounts, limit
 from policy_engine.rules.units import is_instance_type
 from policy_engine.topology.model import QuotaShare
-
-_LIMIT_EXCEEDED = "MISCONFIGURATION:QUOTA_MANAGEMENT_LIMIT_EXCEEDED"
-_ENVIRONMENT = (
-    "MISCONFIGURATION:SERVICE_ENVIRONMENT_MAX_RESOURCE - Service environment(s) associated with the job queue "
-    "cannot meet the capacity requirement of the job."
-)
-_LIMITS = f"{_LIMIT_EXCEEDED} - Job requirements exceed quota share capacity limits."
-_BORROW_LIMITS = f"{_LIMIT_EXCEEDED} - Job requirements exceed quota share capacity limits and borrow limits."
-_BORROWABLE = f"{_LIMIT_EXCEEDED} - Job requires borrowing that exceeds all configured borrowable capacity."
+from policy_engine.topology.status_reasons import ABOVE_BORROW_LIMIT, ABOVE_BORROWABLE, ABOVE_ENVIRONMENT, ABOVE_LIMIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +46,7 @@ def _above_environment(amounts: Amounts, share: QuotaShare, unit: str, count: in
     if count <= there:
         return None
     bound = f"the environment has {there}"
-    return Misconfiguration(unit, bound, f"raise the environment's capacity to {count} {unit}", _ENVIRONMENT)
+    return Misconfiguration(unit, bound, f"raise the environment's capacity to {count} {unit}", ABOVE_ENVIRONMENT)
 
 
 def _above_limit(amounts: Amounts, share: QuotaShare, unit: str, count: int) -> Misconfiguration | None:
@@ -62,7 +54,7 @@ def _above_limit(amounts: Amounts, share: QuotaShare, unit: str, count: int) -> 
     if share.strategy.borrows or count <= own:
         return None
     bound = f"the share has {own} and does not borrow"
-    return Misconfiguration(unit, bound, f"raise the share's limit to {count} {unit}", _LIMITS)
+    return Misconfiguration(unit, bound, f"raise the share's limit to {count} {unit}", ABOVE_LIMIT)
 
 
 def _above_borrow_limit(amounts: Amounts, share: QuotaShare, unit: str, count: int) -> Misconfiguration | None:
@@ -71,11 +63,11 @@ def _above_borrow_limit(amounts: Amounts, share: QuotaShare, unit: str, count: i
         return None
     if not own:
         mend = f"give the share a limit for {unit}"
-        return Misconfiguration(unit, "the share has no limit for it, so it borrows none", mend, _BORROW_LIMITS)
+        return Misconfiguration(unit, "the share has no limit for it, so it borrows none", mend, ABOVE_BORROW_LIMIT)
     percent = -(-100 * (count - own) // own)
     bound = f"the share has {own} and may borrow {cap} ({share.borrow_percent} %)"
     mend = f"write borrow_limit: {percent}, or raise the share's limit to {count} {unit}"
-    return Misconfiguration(unit, bound, mend, _BORROW_LIMITS)
+    return Misconfiguration(unit, bound, mend, ABOVE_BORROW_LIMIT)
 
 
 def _above_borrowable(amounts: Amounts, share: QuotaShare, unit: str, count: int) -> Misconfiguration | None:
@@ -84,4 +76,4 @@ def _above_borrowable(amounts: Amounts, share: QuotaShare, unit: str, count: int
         return None
     bound = f"the share has {own}, and the other shares lend {lent}"
     mend = f"raise the share's limit to {count - lent} {unit}, or let other shares lend {count - own}"
-    return Misconfiguration(unit, bound, mend, _BORROWABLE)
+    return Misconfiguration(unit, bound, mend, ABOVE_BORROWABLE)

@@ -34,6 +34,7 @@ from policy_engine.scheduler.state import (
 )
 from policy_engine.scheduler.storage import Table, state_over
 from policy_engine.topology import UNLIMITED, ResourceSharingStrategy, ShareState, Topology
+from policy_engine.topology.status_reasons import QUOTA_MANAGEMENT_LIMIT_EXCEEDED, SERVICE_ENVIRONMENT_MAX_RESOURCE
 from policy_engine.trace import (
     ControlEvent,
     JobTrace,
@@ -46,10 +47,7 @@ from policy_engine.trace import (
 )
 from policy_engine.trace.jobs import Int64
 
-_TIME_LIMIT_REASONS = (
-    "MISCONFIGURATION:SERVICE_ENVIRONMENT_MAX_RESOURCE",
-    "MISCONFIGURATION:QUOTA_MANAGEMENT_LIMIT_EXCEEDED",
-)
+_TIME_LIMIT_REASONS = (SERVICE_ENVIRONMENT_MAX_RESOURCE, QUOTA_MANAGEMENT_LIMIT_EXCEEDED)
 _FIRST_LOG_ROWS = 1024
 
 
@@ -214,7 +212,7 @@ def _event_tables(
     rows: list[tuple[int, int, int, int]] = []
     updates: list[tuple[int, int, int, int]] = []
     limits: list[int] = []
-    for event in sorted(events, key=lambda event: event.at):
+    for event in events:
         match event:
             case UpdatePriority():
                 rank = int(np.searchsorted(numbering.priorities, event.priority))
@@ -265,7 +263,8 @@ def _job_numbers(trace: JobTrace, events: Sequence[ControlEvent]) -> dict[str, i
 
 
 def prepare(topology: Topology, trace: JobTrace, events: Sequence[ControlEvent], assumptions: Assumptions) -> State:
-    """The state before the first instant, over numpy arrays. The trace's shares and the events' names must be known.
+    """The state before the first instant, over numpy arrays. The trace's shares and the events' names must be known;
+    the events stand by time.
 
     The columns of `READ_ONLY` are the trace's own.
     """

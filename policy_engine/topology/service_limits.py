@@ -4,6 +4,12 @@ Sources: "AWS Batch service quotas" and "Quota shares" in the AWS Batch user gui
 CreateQuotaShare, CreateJobQueue and JobStateTimeLimitAction in the AWS Batch API reference.
 """
 
+from policy_engine.topology.status_reasons import (
+    INSUFFICIENT_INSTANCE_CAPACITY,
+    QUOTA_MANAGEMENT_LIMIT_EXCEEDED,
+    SERVICE_ENVIRONMENT_MAX_RESOURCE,
+)
+
 MAX_QUOTA_SHARES = 20
 """Quota shares of one job queue. AWS does not raise it."""
 MAX_CAPACITY_LIMITS = 5
@@ -16,9 +22,9 @@ MAX_SCHEDULING_PRIORITY = 9999
 MIN_TIME_LIMIT_SECONDS = 600
 MAX_TIME_LIMIT_SECONDS = 86_400
 TIME_LIMIT_REASONS = (
-    "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY",
-    "MISCONFIGURATION:SERVICE_ENVIRONMENT_MAX_RESOURCE",
-    "MISCONFIGURATION:QUOTA_MANAGEMENT_LIMIT_EXCEEDED",
+    INSUFFICIENT_INSTANCE_CAPACITY,
+    SERVICE_ENVIRONMENT_MAX_RESOURCE,
+    QUOTA_MANAGEMENT_LIMIT_EXCEEDED,
 )
 """Reasons that a RUNNABLE time-limit action of a SageMaker Training queue can name."""
 MAX_TAGS = 50
