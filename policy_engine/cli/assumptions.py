@@ -5,6 +5,7 @@ import sys
 import click
 
 from policy_engine.assumptions import Assumptions
+from policy_engine.cli.output_format import text_or_json
 from policy_engine.report.assumptions_text import assumptions_json, assumptions_text
 from policy_engine.report.diagnostics import wants_color
 from policy_engine.topology.suggestions import did_you_mean
@@ -12,14 +13,7 @@ from policy_engine.topology.suggestions import did_you_mean
 
 @click.command("assumptions")
 @click.argument("names", metavar="[SWITCH]...", nargs=-1)
-@click.option(
-    "output_format",
-    "--format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="How to print them.",
-)
+@text_or_json("How to print them.")
 def command(names: tuple[str, ...], output_format: str) -> None:
     """Print the switches of the scheduling model, or these: what AWS says, what it leaves open, and the default.
 

@@ -13,6 +13,7 @@ from policy_engine.cli import trace_output
 from policy_engine.cli.assume import assume_option, with_assumed
 from policy_engine.cli.failures import note, unusable_input
 from policy_engine.cli.interruption import ending_at_once
+from policy_engine.cli.output_format import text_or_json
 from policy_engine.cli.progress import progress
 from policy_engine.diagnostics import Severity
 from policy_engine.durations import parse_milliseconds
@@ -60,13 +61,8 @@ Examples:
 @click.option(
     "--until", metavar="TIME", help="Stop there: 12h or 2d6h from the trace's start; a date if the trace has dates."
 )
-@click.option(
-    "output_format",
-    "--format",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    show_default=True,
-    help="A table for people, or the outcome for programs; `batch-quota schema outcome` describes it.",
+@text_or_json(
+    "A table for people, or the outcome for programs; `batch-quota schema outcome` describes it.", for_people="table"
 )
 @click.option("--usage", is_flag=True, help="With --format json: who used what over time, step by step.")
 @click.option(

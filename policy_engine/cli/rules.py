@@ -5,6 +5,7 @@ from shutil import get_terminal_size
 
 import click
 
+from policy_engine.cli.output_format import text_or_json
 from policy_engine.report.diagnostics import wants_color
 from policy_engine.report.rules import rule_text, rules_json, rules_table
 from policy_engine.rules import Rule, registry
@@ -16,14 +17,7 @@ _WIDTH = 80
 
 @click.command("rules")
 @click.argument("ids", metavar="[ID]...", nargs=-1)
-@click.option(
-    "output_format",
-    "--format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="How to print the rules.",
-)
+@text_or_json("How to print the rules.")
 def command(ids: tuple[str, ...], output_format: str) -> None:
     """List all rules, or print what the rules with these IDs check, why, and what to write instead.
 

@@ -6,6 +6,7 @@ import click
 
 from policy_engine.cli import trace_output
 from policy_engine.cli.failures import note, unusable_input
+from policy_engine.cli.output_format import text_or_json
 from policy_engine.report.diagnostics import wants_color
 from policy_engine.report.trace_description import description_json, description_text
 from policy_engine.topology import read_topology
@@ -32,14 +33,7 @@ Examples:
 @click.command("describe", no_args_is_help=True, help=_HELP, short_help="Describe what a trace asks for.")
 @click.argument("trace", type=click.Path(allow_dash=True))
 @click.option("topology_path", "--topology", type=click.Path(), help="Set the demand against this topology's capacity.")
-@click.option(
-    "output_format",
-    "--format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="How to print it.",
-)
+@text_or_json("How to print it.")
 @click.option(
     "trace_format",
     "--trace-format",

@@ -5,6 +5,7 @@ import sys
 import click
 
 from policy_engine.cli.failures import UNUSABLE
+from policy_engine.cli.output_format import text_or_json
 from policy_engine.diagnostics import Finding, InputError, Severity
 from policy_engine.report.diagnostics import finding_text, findings_json, summary_text, wants_color
 from policy_engine.topology import read_topology
@@ -15,14 +16,7 @@ FOUND = 1
 @click.command("validate", no_args_is_help=True)
 @click.argument("topologies", metavar="TOPOLOGY...", nargs=-1, required=True, type=click.Path(allow_dash=True))
 @click.option("--strict", is_flag=True, help="Exit with status 1 for warnings too.")
-@click.option(
-    "output_format",
-    "--format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="How to print the findings.",
-)
+@text_or_json("How to print the findings.")
 def command(topologies: tuple[str, ...], output_format: str, *, strict: bool) -> None:
     """Check topologies: read each TOPOLOGY (YAML or JSON, - for standard input) and run all rules on it.
 
