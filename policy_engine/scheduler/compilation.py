@@ -8,7 +8,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Callable
-from dis import get_instructions
+from dis import Instruction, get_instructions
 from functools import cache
 from pathlib import Path
 from types import FunctionType
@@ -45,7 +45,7 @@ def cache_directory(function: Callable[..., object]) -> Path:
     else:
         root = Path(click.get_app_dir("batch-quota")) / "cache"
     content = [numba.__version__, sys.version, *(repr(empty_table(name).dtype) for name in State.__slots__)]
-    for called in _kernel_functions(cast("FunctionType", function), []):
+    for called in _kernel_functions(cast("FunctionType", function)):
         code = called.__code__
         numbers = {name: value for name in code.co_names if isinstance(value := called.__globals__.get(name), int)}
         content.append(f"{called.__qualname__} {code.co_code!r} {code.co_consts!r} {code.co_names!r} {numbers!r}")
@@ -77,7 +77,7 @@ def compiled(function: Kernel) -> Kernel:
     if kept:
         numba.config.CACHE_DIR = str(directory)
     copies: dict[FunctionType, Dispatcher] = {}
-    for called in _kernel_functions(cast("FunctionType", function), []):
+    for called in _kernel_functions(cast("FunctionType", function)):
         copy = FunctionType(called.__code__, dict(called.__globals__), called.__name__, called.__defaults__)
         copy.__module__ = called.__module__
         copy.__qualname__ = called.__qualname__
@@ -85,27 +85,33 @@ def compiled(function: Kernel) -> Kernel:
         if called is function:
             copies[called] = numba.njit(copy, nogil=True, cache=kept)
         else:
-            small = len(list(get_instructions(called))) <= INLINE_UP_TO
+            small = len(_instructions(called)) <= INLINE_UP_TO
             inline = "always" if small else "never"
             copies[called] = numba.njit(copy, nogil=True, inline=inline, no_cpython_wrapper=True, no_cfunc_wrapper=True)
     return cast("Kernel", copies[cast("FunctionType", function)])
 
 
-def _kernel_functions(function: FunctionType, found: list[FunctionType]) -> list[FunctionType]:
+@cache
+def _kernel_functions(function: FunctionType) -> tuple[FunctionType, ...]:
     """The function and all kernel functions that it calls, each after those that it calls."""
+    found: dict[FunctionType, None] = {}
     for callee in _callees(function).values():
-        if callee not in found:
-            _kernel_functions(callee, found)
-    found.append(function)
-    return found
+        found.update(dict.fromkeys(_kernel_functions(callee)))
+    return (*found, function)
 
 
 def _callees(function: FunctionType) -> dict[str, FunctionType]:
     """The functions of this package that a function calls, by the name that it calls them by."""
-    names = sorted({str(step.argval) for step in get_instructions(function) if step.opname == "LOAD_GLOBAL"})
+    names = sorted({str(step.argval) for step in _instructions(function) if step.opname == "LOAD_GLOBAL"})
     values = {name: function.__globals__.get(name) for name in names}
     return {
         name: value
         for name, value in values.items()
         if isinstance(value, FunctionType) and value.__module__.startswith(_PACKAGE)
     }
+
+
+@cache
+def _instructions(function: FunctionType) -> tuple[Instruction, ...]:
+    """The function's bytecode, taken apart once a process: a replay asks for it several times before it begins."""
+    return tuple(get_instructions(function))
