@@ -1,5 +1,6 @@
 """Team topologies: the model, reading it with source positions, and its JSON Schema."""
 
+from policy_engine.topology.capacity import CapacityEntry, TrainingPlanCapacity
 from policy_engine.topology.expectations import Comparison, Expectation, Expectations, Metric, Unit
 from policy_engine.topology.model import (
     UNLIMITED,
@@ -18,6 +19,7 @@ from policy_engine.topology.source import SourceMap
 
 __all__ = [
     "UNLIMITED",
+    "CapacityEntry",
     "Comparison",
     "Expectation",
     "Expectations",
@@ -33,6 +35,7 @@ __all__ = [
     "TimeLimit",
     "Topology",
     "TopologyDocument",
+    "TrainingPlanCapacity",
     "Unit",
     "parse_topology",
     "read_topology",

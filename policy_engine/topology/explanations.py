@@ -8,16 +8,18 @@ from pydantic_core import ErrorDetails
 
 from policy_engine.assumptions import Assumptions
 from policy_engine.diagnostics import Finding, Position, Severity, described
+from policy_engine.topology.capacity import UNION_TAGS, TrainingPlanCapacity
 from policy_engine.topology.document import Document
 from policy_engine.topology.expectations import Expectations
 from policy_engine.topology.model import WRONG_TARGET, Queue, QuotaShare, Suppression, Team, TimeLimit, Topology
 from policy_engine.topology.reading_errors import ReadingError
-from policy_engine.topology.shape import choices_at, model_at
+from policy_engine.topology.shape import choices_at, fields_of, model_at
 from policy_engine.topology.source import Path, SourceMap
 from policy_engine.topology.suggestions import closest, did_you_mean
 
 _NOUNS: Mapping[type[BaseModel], str] = {
     Topology: "a topology",
+    TrainingPlanCapacity: "a training plan's capacity",
     Queue: "the queue",
     TimeLimit: "a time limit",
     Team: "a team",
@@ -42,12 +44,15 @@ _LIMITS = {
     "less_than": ("lt", "less than"),
 }
 _DIGITS = re.compile(r"-?[0-9]{1,10}")
+_ADDED_STEPS = {"[key]"} | UNION_TAGS
 _YAML_1_1_BOOLEANS = frozenset({"yes", "no", "on", "off", "y", "n"})
 
 
 def explain(error: ValidationError, document: Document) -> Iterator[Finding]:
     """A finding for each error, but for those that follow from a misspelt key or a value that was refused before."""
-    errors = [(details, tuple(part for part in details["loc"] if part != "[key]")) for details in error.errors()]
+    errors = [
+        (details, tuple(part for part in details["loc"] if part not in _ADDED_STEPS)) for details in error.errors()
+    ]
     misspelt = {(*path[:-1], _meant(path)) for details, path in errors if details["type"] == "extra_forbidden"}
     for details, path in errors:
         refused = any(path[:end] in document.refused for end in range(len(path) + 1))
@@ -71,7 +76,7 @@ def _finding(details: ErrorDetails, path: Path, sources: SourceMap) -> Finding:
 def _missing(path: Path, sources: SourceMap) -> Finding:
     *parent, key = path
     model = model_at(tuple(parent))
-    field = model.model_fields.get(str(key)) if model else None
+    field = fields_of(model).get(str(key)) if model else None
     message = f"{_label(tuple(parent))} has no {described(key)}"
     mend = f"{key}: {field.description}" if field and field.description else ""
     return _error(ReadingError.MISSING_KEY, message, mend, path, sources.key_position(tuple(parent)))
@@ -81,7 +86,7 @@ def _unknown_key(path: Path, sources: SourceMap) -> Finding:
     *parent, last = path
     key = str(last)
     model = model_at(tuple(parent))
-    known = tuple(model.model_fields) if model else ()
+    known = tuple(fields_of(model)) if model else ()
     noun = _NOUNS.get(model, "this mapping") if model else "this mapping"
     message = f"there is no metric {described(key)}" if model is Expectations else f"{noun} has no key {described(key)}"
     mend = did_you_mean(key, known, _home_of(key) or f"known: {', '.join(known)}")
@@ -90,11 +95,11 @@ def _unknown_key(path: Path, sources: SourceMap) -> Finding:
 
 def _meant(path: Path) -> str | None:
     model = model_at(path[:-1])
-    return closest(str(path[-1]), model.model_fields) if model else None
+    return closest(str(path[-1]), fields_of(model)) if model else None
 
 
 def _home_of(key: str) -> str:
-    homes = [noun for model, noun in _NOUNS.items() if key in model.model_fields]
+    homes = [noun for model, noun in _NOUNS.items() if key in fields_of(model)]
     return f"'{key}' is a key of {' and of '.join(homes)}" if homes else ""
 
 

@@ -22,7 +22,9 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from policy_engine.assumptions import Assumptions
 from policy_engine.durations import Milliseconds
+from policy_engine.topology.capacity import CapacityEntry, EnvironmentCapacity, entries_of, most_at_once
 from policy_engine.topology.expectations import Expectations, target_problem
+from policy_engine.topology.quantities import Capacity, WholeNumber
 from policy_engine.topology.service_limits import (
     MAX_QUEUE_PRIORITY,
     MAX_SCHEDULING_PRIORITY,
@@ -59,8 +61,6 @@ class ShareState(StrEnum):
     DISABLED = "DISABLED"
 
 
-WholeNumber = Annotated[int, Strict(), Field(ge=-(2**31), lt=2**31)]
-"""Whole numbers as AWS's API takes them: 32 bits. Which of them make sense is for the rules to say."""
 Flag = Annotated[bool, Strict()]
 BorrowLimit = Annotated[WholeNumber, WithJsonSchema({"type": "integer", "minimum": UNLIMITED, "examples": [100]})]
 QueuePriority = Annotated[WholeNumber, WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MAX_QUEUE_PRIORITY})]
@@ -68,9 +68,6 @@ SchedulingPriority = Annotated[
     WholeNumber, WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MAX_SCHEDULING_PRIORITY})
 ]
 TimeLimitReason = Annotated[str, WithJsonSchema({"type": "string", "enum": list(TIME_LIMIT_REASONS)})]
-Instances = Annotated[WholeNumber, WithJsonSchema({"type": "integer", "minimum": 1})]
-Capacity = dict[str, Instances]
-"""Whole instances of each SageMaker instance type."""
 Tags = dict[str, str]
 
 
@@ -171,9 +168,13 @@ class OwnedShare(NamedTuple):
 class Topology(_Model):
     """One SageMaker Training queue with its service environment, scheduling policy and quota shares, by team."""
 
+    model_config = ConfigDict(serialize_by_alias=True)
+
     name: str = Field(description="Names the scheduling policy, the service environment and the queue.")
-    capacity: Capacity = Field(
-        description="Capacity of the service environment: whole instances of each SageMaker instance type."
+    written_capacity: EnvironmentCapacity = Field(
+        alias="capacity",
+        description="Capacity of the service environment, by SageMaker instance type: whole instances, or the training "
+        "plan that backs them, or a list of both.",
     )
     queue: Queue = Field(Queue(), description="The queue's own settings.")
     teams: dict[str, Team] = Field(description="Teams by name.")
@@ -208,6 +209,18 @@ class Topology(_Model):
     def queue_name(self) -> str:
         """Name of the job queue."""
         return f"{self.name}-queue"
+
+    @property
+    def capacity(self) -> Capacity:
+        """Capacity of the service environment: the most instances of each type that are there at any one time."""
+        entries: dict[str, list[CapacityEntry]] = {unit: [] for unit in self.written_capacity}
+        for entry in self.capacity_entries():
+            entries[entry.unit].append(entry)
+        return {unit: most_at_once(of_unit) for unit, of_unit in entries.items()}
+
+    def capacity_entries(self) -> Iterator[CapacityEntry]:
+        """All entries of the environment's capacity in declaration order: on demand, or of a training plan."""
+        return entries_of(self.written_capacity)
 
     def quota_shares(self) -> Iterator[OwnedShare]:
         """All quota shares in declaration order."""

@@ -27,6 +27,9 @@ JsonObject = dict[str, Json]
 _DIALECT = "http://json-schema.org/draft-07/schema#"
 _INSTANCE_TYPE = r"^ml\.[a-z0-9-]+\.[a-z0-9-]+$"
 _CAPACITY: JsonObject = {"$ref": "#/$defs/Capacity"}
+_ENVIRONMENT_CAPACITY: JsonObject = {"$ref": "#/$defs/EnvironmentCapacity"}
+_INSTANCES: JsonObject = {"type": "integer", "minimum": 1}
+_ENTRIES: JsonObject = {"$ref": "#/$defs/CapacityEntries"}
 _TAGS: JsonObject = {"$ref": "#/$defs/Tags"}
 _DROPPED: dict[str, tuple[type, ...]] = {"title": (str,), "default": (list, dict, NoneType)}
 _NAME: JsonObject = {"pattern": f"^[{NAME_CHARACTERS}]{{1,{MAX_NAME_LENGTH}}}$"}
@@ -36,11 +39,16 @@ def topology_schema() -> JsonObject:
     """The JSON Schema of a topology document."""
     schema = cast("JsonObject", _written_by_hand(Topology.model_json_schema()))
     definitions = cast("JsonObject", schema.pop("$defs"))
-    definitions["Capacity"] = _capacity()
+    definitions["Capacity"] = _by_instance_type("Whole instances of each SageMaker instance type.", _INSTANCES)
+    definitions["EnvironmentCapacity"] = _by_instance_type(
+        "Whole instances of each SageMaker instance type: on demand, by training plans, or both.",
+        _ENTRIES,
+    )
+    definitions["CapacityEntries"] = _entries()
     definitions["Tags"] = _tags()
     share, team, queue = (definitions[name] for name in ("QuotaShare", "Team", "Queue"))
     for owner, key, replacement in (
-        (schema, "capacity", _CAPACITY),
+        (schema, "capacity", _ENVIRONMENT_CAPACITY),
         (share, "capacity", _CAPACITY),
         (share, "largest_job", _CAPACITY),
         (share, "tags", _TAGS),
@@ -59,16 +67,23 @@ def topology_schema() -> JsonObject:
     return title | schema | {"patternProperties": {f"^{EXTENSION_PREFIX}": True}, "$defs": definitions}
 
 
-def _capacity() -> JsonObject:
-    instances: JsonObject = {"type": "integer", "minimum": 1}
+def _by_instance_type(description: str, value: JsonObject) -> JsonObject:
     return {
         "type": "object",
-        "description": "Whole instances of each SageMaker instance type.",
-        "properties": dict.fromkeys(training_instance_types(), instances),
-        "patternProperties": {_INSTANCE_TYPE: instances},
+        "description": description,
+        "properties": dict.fromkeys(training_instance_types(), value),
+        "patternProperties": {_INSTANCE_TYPE: value},
         "additionalProperties": False,
         "minProperties": 1,
         "maxProperties": MAX_CAPACITY_LIMITS,
+    }
+
+
+def _entries() -> JsonObject:
+    entry: list[Json] = [_INSTANCES, {"$ref": "#/$defs/TrainingPlanCapacity"}]
+    return {
+        "description": "Whole instances on demand, a training plan's instances, or a list of such entries.",
+        "anyOf": [*entry, {"type": "array", "minItems": 1, "items": {"anyOf": entry}}],
     }
 
 

@@ -6,6 +6,7 @@ from types import UnionType
 from typing import Annotated, TypeGuard, Union, get_args, get_origin
 
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
 from policy_engine.topology.model import Topology
 from policy_engine.topology.source import Path
@@ -14,6 +15,11 @@ from policy_engine.topology.source import Path
 def model_at(path: Path) -> type[BaseModel] | None:
     """The model of the mapping at a path, or None if it is no model's (a free mapping, a scalar, nothing)."""
     return next((option for option in _options_at(path) if _is_model(option)), None)
+
+
+def fields_of(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    """The fields of a model by the keys that a document writes."""
+    return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
 def choices_at(path: Path) -> tuple[str, ...]:
@@ -31,7 +37,7 @@ def _options_at(path: Path) -> Iterator[object]:
 
 def _children(option: object, part: str | int) -> Iterator[object]:
     if _is_model(option):
-        field = option.model_fields.get(str(part))
+        field = fields_of(option).get(str(part))
         if field is not None:
             yield field.annotation
     elif get_origin(option) is dict:

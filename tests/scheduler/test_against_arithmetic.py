@@ -163,7 +163,7 @@ def only(scenario: Scenario, kept: set[str]) -> Scenario:
 
 
 def with_shares(topology: Topology, shares: dict[str, QuotaShare], capacity: dict[str, int]) -> Topology:
-    return topology.model_copy(update={"teams": {"team": Team(shares=shares)}, "capacity": dict(capacity)})
+    return topology.model_copy(update={"teams": {"team": Team(shares=shares)}, "written_capacity": dict(capacity)})
 
 
 def assert_each_as_if_alone(scenario: Scenario) -> None:

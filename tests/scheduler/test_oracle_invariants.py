@@ -171,7 +171,7 @@ def changed(array: np.ndarray[tuple[int], np.dtype[np.signedinteger]], row: int,
 
 
 def with_capacity(outcome: Outcome, capacity: int) -> Topology:
-    return outcome.topology.model_copy(update={"capacity": {UNIT: capacity}})
+    return outcome.topology.model_copy(update={"written_capacity": {UNIT: capacity}})
 
 
 def with_share(outcome: Outcome, **changes: object) -> Topology:

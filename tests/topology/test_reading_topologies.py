@@ -210,7 +210,7 @@ def test_a_misspelt_required_key_is_not_also_called_missing():
         ("16x", "expected a whole number, not '16x'"),
         ("1_000", "expected a whole number, not '1_000'"),
         (".nan", "expected a whole number, not .nan"),
-        ("[1]", "expected a whole number, not a list"),
+        ("[[1]]", "expected a whole number, not a list"),
         ("null", "expected a whole number, not null"),
         ("", "'ml.g5.xlarge' has no value"),
     ],
