@@ -3,17 +3,17 @@
 What only errors need is imported when there are some: `batch-quota validate` has to be quick.
 """
 
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
-from os import PathLike, fspath
-from pathlib import Path as FilePath
+from os import PathLike
 
 from pydantic import ValidationError
 
-from policy_engine.diagnostics import Finding, InputError, Position, Severity
+from policy_engine.diagnostics import Finding, InputError, Severity
 from policy_engine.topology.document import Data, Document, read_document
-from policy_engine.topology.document.decoding import MAX_BYTES, decoded
+from policy_engine.topology.document.decoding import decoded
+from policy_engine.topology.document.dialect import TOPOLOGY
+from policy_engine.topology.document.opening import content_of
 from policy_engine.topology.document.reporting import Report
 from policy_engine.topology.expectations import target_problem
 from policy_engine.topology.model import Topology
@@ -21,7 +21,6 @@ from policy_engine.topology.reading_errors import ReadingError
 from policy_engine.topology.source import SourceMap
 from policy_engine.topology.suggestions import did_you_mean
 
-STANDARD_INPUT = "-"
 EXTENSION_PREFIX = "x-"
 """Keys of the root that start so are left alone: a place for anchors."""
 
@@ -39,15 +38,7 @@ def read_topology(path: str | PathLike[str]) -> TopologyDocument:
 
     Raises InputError with everything that is wrong with the file, by position.
     """
-    name = fspath(path)
-    if name == STANDARD_INPUT:
-        return parse_topology(sys.stdin.buffer.read(MAX_BYTES + 1), "<stdin>")
-    try:
-        with FilePath(name).open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        raise InputError([_unreadable(name, error)]) from error
-    return parse_topology(content, name)
+    return parse_topology(*content_of(path, TOPOLOGY))
 
 
 def parse_topology(content: bytes | str, file: str = "<text>") -> TopologyDocument:
@@ -99,27 +90,3 @@ def _wrong_targets(data: dict[str, Data], sources: SourceMap) -> Iterable[Findin
 
 def _by_position(finding: Finding) -> tuple[int, int]:
     return (finding.position.line, finding.position.column) if finding.position else (0, 0)
-
-
-def _unreadable(name: str, error: OSError | ValueError) -> Finding:
-    match error:
-        case FileNotFoundError():
-            message, mend = "there is no such file", _similar_file(name)
-        case IsADirectoryError():
-            message, mend = "this is a directory", "name a topology file in it"
-        case PermissionError():
-            message, mend = "you may not read this file", "change its permissions"
-        case OSError():
-            message, mend = f"the file cannot be read: {error.strerror or error}", ""
-        case _:
-            message, mend = "this is no file name", ""
-    return Finding(ReadingError.UNREADABLE_FILE.value, Severity.ERROR, message, mend, (), Position(name, 1, 1))
-
-
-def _similar_file(name: str) -> str:
-    path = FilePath(name)
-    try:
-        siblings = {sibling.name: sibling for sibling in path.parent.iterdir() if sibling.is_file()}
-    except OSError:
-        return ""
-    return did_you_mean(path.name, siblings)

@@ -6,8 +6,7 @@ import pytest
 
 from policy_engine.diagnostics import Finding, InputError
 from policy_engine.topology import parse_topology
-from policy_engine.topology.document.composing import MAX_DEPTH, MAX_NODES
-from policy_engine.topology.document.decoding import MAX_BYTES
+from policy_engine.topology.document.dialect import TOPOLOGY
 
 HEAD = "name: t\ncapacity: {ml.g5.xlarge: 2}\n"
 SHARE = "{capacity: {ml.g5.xlarge: 1}, strategy: LEND}"
@@ -174,7 +173,7 @@ def laughs(levels: int) -> str:
 def test_a_billion_laughs_are_refused_where_they_pass_the_limit():
     (finding,) = findings_of(laughs(10))
     assert (finding.id, place(finding)) == ("QM008", "8:16")
-    assert finding.message == f"the document has more than {MAX_NODES:,} values, with its aliases written out"
+    assert finding.message == f"the document has more than {TOPOLOGY.max_nodes:,} values, with its aliases written out"
 
 
 def test_a_few_laughs_are_fine():
@@ -201,13 +200,16 @@ def test_merges_of_merges_count_too():
 )
 def test_deep_nesting_is_refused_without_recursion(text: str):
     (finding,) = findings_of(text)
-    assert (finding.id, finding.message) == ("QM008", f"lists and mappings are nested more than {MAX_DEPTH} deep")
+    assert (finding.id, finding.message) == (
+        "QM008",
+        f"lists and mappings are nested more than {TOPOLOGY.max_depth} deep",
+    )
 
 
 def test_aliases_do_not_hide_depth():
     lines = ["x-0: &a0 [1]"] + [f"x-{n}: &a{n} [*a{n - 1}]" for n in range(1, 60)]
     (finding,) = findings_of("\n".join(lines))
-    assert finding.message == f"lists and mappings are nested more than {MAX_DEPTH} deep"
+    assert finding.message == f"lists and mappings are nested more than {TOPOLOGY.max_depth} deep"
 
 
 @pytest.mark.parametrize("text", ["[" + "1," * 60_000 + "]", "{" + "a," * 60_000 + "}", "- 1\n" * 60_000])
@@ -224,7 +226,7 @@ def test_a_large_file_is_refused_before_it_is_parsed():
 
 def test_a_file_of_the_largest_size_is_read():
     text = f"{HEAD}teams: {{}}\n"
-    assert parse_topology(text + "#" * (MAX_BYTES - len(text))).topology.name == "t"
+    assert parse_topology(text + "#" * (TOPOLOGY.max_bytes - len(text))).topology.name == "t"
 
 
 def test_a_byte_order_mark_is_skipped_and_shifts_no_column():

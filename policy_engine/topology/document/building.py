@@ -34,7 +34,8 @@ def read_document(report: Report) -> Document | None:
     except UnreadableError:
         return None
     if root is None or (isinstance(root, Scalar) and root.plain and not root.text):
-        report.error(ReadingError.SYNTAX, "the file is empty", Span(1, 1), "write at least name, capacity and teams")
+        mend = f"write at least {report.dialect.first_keys}"
+        report.error(ReadingError.SYNTAX, "the file is empty", Span(1, 1), mend)
         return None
     builder = _Builder(report)
     data = builder.build(root, root.span, ())
@@ -53,6 +54,14 @@ class _Builder:
     def build(self, node: Node, span: Span, path: Path) -> Data:
         """The node's data. `span` is where it is used, `path` where it belongs."""
         self.values[path] = span
+        key = self.report.dialect.tags.get(node.tag) if node.tag else None
+        if key is None:
+            return self._untagged(node, span, path)
+        inner = (*path, key)
+        self.keys[inner] = self.values[inner] = span
+        return {key: self._untagged(node, span, inner)}
+
+    def _untagged(self, node: Node, span: Span, path: Path) -> Data:
         if isinstance(node, Scalar):
             self.scalars.add(path)
             return self._scalar(node, span, path)
@@ -116,6 +125,8 @@ class _Builder:
         if not name:
             self.report.error(ReadingError.WRONG_VALUE, "a key is missing", key.span, "write it before the ':'", path)
             return None
+        if not self.report.dialect.strict:
+            return name
         if key.tag is not None:
             self.report.error(ReadingError.UNSUPPORTED_YAML, *unsupported_tag(key.tag, key.span), path)
         elif key.plain and not _is_text(name):
@@ -127,13 +138,15 @@ class _Builder:
         return name
 
     def _scalar(self, node: Scalar, span: Span, path: Path) -> Data:
-        if node.tag is not None:
+        if node.tag is not None and node.tag not in self.report.dialect.tags:
             self.report.error(ReadingError.UNSUPPORTED_YAML, *unsupported_tag(node.tag, span), path)
             self.refused.add(path)
             return None
         try:
             return _value(node, path)
         except ScalarError as error:
+            if not self.report.dialect.strict:
+                return node.text or None
             self.report.error(ReadingError.WRONG_VALUE, error.message, span, error.help, path)
             self.refused.add(path)
             return None

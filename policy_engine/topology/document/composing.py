@@ -27,10 +27,6 @@ from policy_engine.topology.reading_errors import ReadingError
 from policy_engine.topology.source import Span
 from policy_engine.topology.suggestions import did_you_mean
 
-MAX_DEPTH = 32
-MAX_NODES = 20_000
-"""Scalars, lists and mappings, once aliases are written out."""
-
 _VERSION = re.compile(r"%YAML[ \t]+(\S*)")
 _TAG_PREFIX = "tag:yaml.org,2002:"
 _TEXT_TAGS = frozenset({"!", f"{_TAG_PREFIX}str"})
@@ -49,6 +45,7 @@ class _Open:
 class _Composer:
     def __init__(self, report: Report) -> None:
         self._report = report
+        self._dialect = report.dialect
         self._open: list[_Open] = []
         self._anchors: dict[str, Node] = {}
         self._nodes = 0
@@ -76,9 +73,9 @@ class _Composer:
         if self._documents > 1:
             self._stop(
                 ReadingError.UNSUPPORTED_YAML,
-                "a second document starts here: a file holds one topology",
+                f"a second document starts here: a file holds one {self._dialect.noun}",
                 span,
-                "write each topology into a file of its own",
+                f"write each {self._dialect.noun} into a file of its own",
             )
 
     def _take_scalar(self, event: ScalarEvent, span: Span) -> None:
@@ -92,9 +89,11 @@ class _Composer:
         self._count(1, span)
         is_mapping = isinstance(event, MappingStartEvent)
         tag = None if event.tag is None else str(event.tag)
-        if tag not in {None, "!", f"{_TAG_PREFIX}{'map' if is_mapping else 'seq'}"}:
-            self._report.error(ReadingError.UNSUPPORTED_YAML, *unsupported_tag(tag or "", span))
-        self._open.append(_Open(Mapping(span) if is_mapping else Sequence(span), span, event.anchor))
+        if tag in {"!", f"{_TAG_PREFIX}{'map' if is_mapping else 'seq'}"}:
+            tag = None
+        if tag is not None and tag not in self._dialect.tags:
+            self._report.error(ReadingError.UNSUPPORTED_YAML, *unsupported_tag(tag, span))
+        self._open.append(_Open(Mapping(span, tag) if is_mapping else Sequence(span, tag), span, event.anchor))
         self._check_depth(len(self._open), span)
 
     def _finish(self, node: Node, anchor: str | None, span: Span) -> None:
@@ -135,16 +134,17 @@ class _Composer:
 
     def _count(self, nodes: int, span: Span) -> None:
         self._nodes += nodes
-        if self._nodes > MAX_NODES:
+        if self._nodes > self._dialect.max_nodes:
             self._stop(
                 ReadingError.TOO_LARGE,
-                f"the document has more than {MAX_NODES:,} values, with its aliases written out",
+                f"the document has more than {self._dialect.max_nodes:,} values, with its aliases written out",
                 span,
             )
 
     def _check_depth(self, depth: int, span: Span) -> None:
-        if depth > MAX_DEPTH:
-            self._stop(ReadingError.TOO_LARGE, f"lists and mappings are nested more than {MAX_DEPTH} deep", span)
+        most = self._dialect.max_depth
+        if depth > most:
+            self._stop(ReadingError.TOO_LARGE, f"lists and mappings are nested more than {most} deep", span)
 
     def _stop(self, error: ReadingError, message: str, span: Span, help_text: str = "") -> None:
         self._report.error(error, message, span, help_text)
@@ -172,7 +172,7 @@ def _events(report: Report) -> Iterator[Event]:
     except MarkedYAMLError as error:
         from policy_engine.topology.document.syntax import explain_syntax_error
 
-        report.error(ReadingError.SYNTAX, *explain_syntax_error(error))
+        report.error(ReadingError.SYNTAX, *explain_syntax_error(error, report.dialect.noun))
         raise UnreadableError from error
     except (OverflowError, ValueError) as error:
         from policy_engine.topology.document.syntax import explain_impossible_escape

@@ -3,11 +3,9 @@
 import codecs
 
 from policy_engine.diagnostics import Finding, InputError, Position, Severity
+from policy_engine.topology.document.dialect import TOPOLOGY, Dialect
 from policy_engine.topology.reading_errors import ReadingError
 from policy_engine.topology.source import lines_of
-
-MAX_BYTES = 256 * 1024
-"""More than a hundred times the size of a usual topology; larger files are refused unread."""
 
 _OTHER_ENCODINGS = (
     (codecs.BOM_UTF32_LE, "UTF-32"),
@@ -17,14 +15,14 @@ _OTHER_ENCODINGS = (
 )
 
 
-def decoded(content: bytes | str, file: str) -> str:
+def decoded(content: bytes | str, file: str, dialect: Dialect = TOPOLOGY) -> str:
     """The text, without a byte order mark. Raises InputError if it is too large, or is no text that YAML allows."""
     encoded = content.encode(errors="surrogatepass") if isinstance(content, str) else content
-    if len(encoded) > MAX_BYTES:
+    if len(encoded) > dialect.max_bytes:
         raise _error(
             ReadingError.TOO_LARGE,
-            f"the file is larger than {MAX_BYTES // 1024} KiB, the most that a topology may have",
-            "check that this is the topology, and not a trace",
+            f"the file is larger than {dialect.max_bytes // 1024} KiB, the most that a {dialect.noun} may have",
+            f"check that this is the {dialect.noun}, and not a trace",
             Position(file, 1, 1),
         )
     text = content if isinstance(content, str) else _from_utf8(content, file)

@@ -14,7 +14,7 @@ class Scalar:
     plain: bool
     """Neither quoted, nor a block, nor tagged as text: it may be a number, true, false or null."""
     tag: str | None = None
-    """A tag that topologies do not use."""
+    """Another tag than `!!str`."""
 
     size = 1
     height = 1
@@ -25,6 +25,8 @@ class Sequence:
     """A list. Each item has the place where it is used: an alias's own."""
 
     span: Span
+    tag: str | None = None
+    """Another tag than `!!seq`."""
     items: list[tuple["Node", Span]] = field(default_factory=list)
     size: int = 1
     """Nodes in it, once aliases are written out."""
@@ -45,6 +47,8 @@ class Mapping:
     """Entries in the order in which they are written, merge keys and repeated keys included."""
 
     span: Span
+    tag: str | None = None
+    """Another tag than `!!map`."""
     entries: list[Entry] = field(default_factory=list)
     size: int = 1
     height: int = 1

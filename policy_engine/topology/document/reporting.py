@@ -1,6 +1,7 @@
 """Collects what is wrong with one text."""
 
 from policy_engine.diagnostics import Finding, Position, Severity
+from policy_engine.topology.document.dialect import TOPOLOGY, Dialect
 from policy_engine.topology.reading_errors import ReadingError
 from policy_engine.topology.source import Path, Span, lines_of
 
@@ -8,9 +9,10 @@ from policy_engine.topology.source import Path, Span, lines_of
 class Report:
     """Findings about one text, each at its place."""
 
-    def __init__(self, file: str, text: str) -> None:
+    def __init__(self, file: str, text: str, dialect: Dialect = TOPOLOGY) -> None:
         self.file = file
         self.text = text
+        self.dialect = dialect
         self.lines = lines_of(text)
         self.findings: list[Finding] = []
         self._told: set[tuple[str, str, Span]] = set()

@@ -28,6 +28,8 @@ class _Place:
 
     here: Span
     start: Span
+    noun: str
+    """What a document of this kind is called."""
 
     @property
     def opened(self) -> str:
@@ -105,7 +107,7 @@ def _nothing(match: re.Match[str], place: _Place) -> Explanation:
 
 
 def _rest(match: re.Match[str], place: _Place) -> Explanation:
-    return "expected the end of the document", place.here, "a topology is one mapping of keys to values"
+    return "expected the end of the document", place.here, f"a {place.noun} is one mapping of keys to values"
 
 
 _KNOWN = (
@@ -124,10 +126,13 @@ _KNOWN = (
 )
 
 
-def explain_syntax_error(error: MarkedYAMLError) -> Explanation:
-    """What is wrong, where, and how to mend it. The parser's own words for what is not known here."""
+def explain_syntax_error(error: MarkedYAMLError, noun: str) -> Explanation:
+    """What is wrong, where, and how to mend it. The parser's own words for what is not known here.
+
+    `noun` is what a document of this kind is called.
+    """
     here = _span(error.problem_mark or error.context_mark)
-    place = _Place(here, _span(error.context_mark) if error.context_mark else here)
+    place = _Place(here, _span(error.context_mark) if error.context_mark else here, noun)
     problem = error.problem or error.context or "this is no YAML"
     for known in _KNOWN:
         match = known.problem.match(problem)
