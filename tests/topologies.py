@@ -34,6 +34,7 @@ tags = st.dictionaries(st.sampled_from(("aws:x", "owner", "", "&", "\0", "k" * 1
 arns = st.sampled_from(
     (
         "arn:aws:iam::111122223333:role/a",
+        "arn:aws:iam::444455556666:role/aws-reserved/sso.amazonaws.com/AWSReservedSSO_a_0123456789abcdef",
         "arn:aws:sts::111122223333:assumed-role/a/b",
         "arn:aws:iam:::user",
         "arn::::",
@@ -63,7 +64,16 @@ def quota_shares(draw: st.DrawFn) -> QuotaShare:
 def topologies(draw: st.DrawFn) -> Topology:
     """Any topology that the model allows. At least one team; expectations apart, which no rule looks at."""
     shares = st.dictionaries(names, quota_shares(), max_size=3)
-    teams = st.builds(Team, shares=shares, submitters=st.lists(arns, max_size=3).map(tuple), tags=tags)
+    some_arns = st.lists(arns, max_size=3).map(tuple)
+    teams = st.builds(
+        Team,
+        shares=shares,
+        submitters=some_arns,
+        operators=some_arns,
+        viewers=some_arns,
+        execution_roles=some_arns,
+        tags=tags,
+    )
     limits = st.builds(
         TimeLimit,
         reason=st.one_of(st.sampled_from(REASONS), st.text(max_size=8)),

@@ -145,7 +145,22 @@ class Team(_Model):
     """A team: its quota shares, and who may use them."""
 
     shares: dict[str, QuotaShare] = Field(description="Quota shares by name. Names are unique across teams.")
-    submitters: tuple[str, ...] = Field((), description="ARNs of IAM principals that may submit to this team's shares.")
+    submitters: tuple[str, ...] = Field(
+        (), description="ARNs of IAM roles and users that may submit jobs to this team's shares, and read."
+    )
+    operators: tuple[str, ...] = Field(
+        (),
+        description="ARNs of IAM roles and users that may also change the priority of this team's jobs and terminate "
+        "them.",
+    )
+    viewers: tuple[str, ...] = Field(
+        (), description="ARNs of IAM roles and users that may only read: the queue, this team's shares, the jobs."
+    )
+    execution_roles: tuple[str, ...] = Field(
+        (),
+        description="ARNs of the SageMaker execution roles (RoleArn of a training job) that this team's submitters may "
+        "pass to their jobs.",
+    )
     tags: Tags = Field(default_factory=dict, description="Tags of all the team's shares.")
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from policy_engine.diagnostics import Severity, described
 from policy_engine.rules.kinds import Problem, Spot, TopologyRule, team_path
+from policy_engine.topology.identities import may_submit
 from policy_engine.topology.model import Topology
 
 
@@ -12,11 +13,12 @@ class TeamWithoutSubmitters(TopologyRule):
 
     ## What it checks
 
-    That each team with quota shares has `submitters`, as soon as one team of the topology has.
+    That each team with quota shares has `submitters` or `operators`, who may submit too, as soon as one team of the
+    topology has.
 
     ## Why it matters
 
-    Who manages access by the topology has probably forgotten the team: nobody gets access to its shares, and what it
+    Who manages access by the topology has probably forgotten the team: nobody may submit to its shares, and what it
     does not lend is idle. A topology without any submitters is not reported: it leaves access to something else.
 
     ## Example
@@ -58,14 +60,14 @@ class TeamWithoutSubmitters(TopologyRule):
     severity = Severity.INFO
 
     def problems(self, topology: Topology) -> Iterator[Problem]:
-        """Each team with shares and without submitters, if another team has submitters."""
-        if not any(team.submitters for team in topology.teams.values()):
+        """Each team with shares to which nobody may submit, if somebody may submit to those of another team."""
+        if not any(may_submit(team) for team in topology.teams.values()):
             return
         for name, team in topology.teams.items():
-            if team.shares and not team.submitters:
+            if team.shares and not may_submit(team):
                 yield Problem(
                     team_path(name),
-                    f"team {described(name)} has no submitters, while others have: nobody gets access to its shares",
+                    f"team {described(name)} has no submitters, while others have: nobody may submit to its shares",
                     "add submitters: [ARN, …], the roles and users that may submit",
                     Spot.KEY,
                 )

@@ -15,9 +15,16 @@ def test_submitters_of_all_teams_or_of_none_are_allowed():
 
 def test_a_team_without_any_is_reported_beside_others_with_some():
     fragment = {"teams": {"a": team("a", ARNS), "b": team("b", [])}}
-    message = "team 'b' has no submitters, while others have: nobody gets access to its shares"
+    message = "team 'b' has no submitters, while others have: nobody may submit to its shares"
     assert found(RULE, fragment) == [(("teams", "b"), message)]
 
 
 def test_a_team_without_shares_needs_none():
     assert found(RULE, {"teams": {"a": team("a", ARNS), "b": {"shares": {}}}}) == []
+
+
+def test_operators_count_since_they_may_submit_too_and_viewers_do_not():
+    operated = {"operators": ARNS, "shares": {"b": share("RESERVE")}}
+    viewed = {"viewers": ARNS, "shares": {"c": share("RESERVE")}}
+    assert found(RULE, {"teams": {"a": team("a", ARNS), "b": operated}}) == []
+    assert [path for path, _ in found(RULE, {"teams": {"b": operated, "c": viewed}})] == [("teams", "c")]

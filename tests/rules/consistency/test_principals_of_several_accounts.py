@@ -1,3 +1,4 @@
+import pytest
 from topology_fragments import found, share
 
 RULE = "QM214"
@@ -31,3 +32,14 @@ def test_the_first_of_each_further_account_is_reported():
             f"submitter '{others[2]}' of team 'vision' is of account 777788889999, {problem}",
         ),
     ]
+
+
+@pytest.mark.parametrize(
+    ("key", "noun"), [("operators", "operator"), ("viewers", "viewer"), ("execution_roles", "execution role")]
+)
+def test_everybody_that_a_team_names_is_looked_at(key: str, noun: str):
+    other = role("444455556666")
+    team = {"submitters": [role("111122223333")], key: [other], "shares": {"search": share("RESERVE")}}
+    ((path, message),) = found(RULE, {"teams": {"search": team}})
+    assert path == ("teams", "search", key, 0)
+    assert message.startswith(f"{noun} '{other}' of team 'search' is of account 444455556666")

@@ -48,8 +48,8 @@ def test_arns_of_roles_and_users_are_allowed(arn: str):
             "a group, which is no principal",
             "name its users, or a role that they assume",
         ),
-        ("arn:aws:iam::111122223333:root", "a whole account", "name the roles or users that submit"),
-        ("111122223333", "a whole account", "name the roles or users that submit"),
+        ("arn:aws:iam::111122223333:root", "a whole account", "name the roles or users that are meant"),
+        ("111122223333", "a whole account", "name the roles or users that are meant"),
         ("arn:aws:iam::111122223333:instance-profile/ds", "an instance profile", "name its role"),
         (
             "arn:aws:iam::111122223333:policy/ds",
@@ -123,3 +123,10 @@ def test_others_are_reported_with_what_they_are_and_what_to_name(arn: str, wrong
 def test_a_name_of_more_than_64_characters_is_reported():
     (finding,) = findings_of(RULE, of(f"arn:aws:iam::111122223333:role/{'r' * 65}"))
     assert "which IAM does not allow" in finding.message
+
+
+@pytest.mark.parametrize("key", ["operators", "viewers"])
+def test_operators_and_viewers_are_looked_at_too(key: str):
+    fragment = {"teams": {"search": {key: ["*"], "shares": {"prod": share("RESERVE")}}}}
+    message = f"{key[:-1]} '*' of team 'search' is a wildcard, which is no identity"
+    assert found(RULE, fragment) == [(("teams", "search", key, 0), message)]

@@ -1,26 +1,32 @@
-"""QM214: submitters that cannot all be in the queue's account."""
+"""QM214: principals and roles that cannot all be in the queue's account."""
 
-import re
 from collections.abc import Iterator
 
 from policy_engine.diagnostics import Severity, described
 from policy_engine.rules.kinds import Problem, TopologyRule, team_path
-from policy_engine.topology.model import Topology
+from policy_engine.topology.identities import identity, principals
+from policy_engine.topology.model import Team, Topology
 
-_ACCOUNT = re.compile(r"arn:[^:]*:iam::([0-9]{12}):(?:role|user)/.*", re.ASCII | re.DOTALL)
+_NOUNS = {
+    "submitters": "submitter",
+    "operators": "operator",
+    "viewers": "viewer",
+    "execution_roles": "execution role",
+}
 
 
-class SubmittersOfSeveralAccounts(TopologyRule):
-    """Submitters of several accounts.
+class PrincipalsOfSeveralAccounts(TopologyRule):
+    """Principals or execution roles of several accounts.
 
     ## What it checks
 
-    That the `submitters` of all teams are roles and users of one AWS account.
+    That the `submitters`, `operators`, `viewers` and `execution_roles` of all teams are of one AWS account.
 
     ## Why it matters
 
     The queue is in one account, and its principals get access by a policy of their own. A principal of another account
-    would need a policy on the queue as well, which AWS Batch does not have: its submissions are refused.
+    would need a policy on the queue as well, which AWS Batch does not have: its submissions are refused. Nor can a role
+    of another account be passed to a service.
 
     ## Example
 
@@ -56,24 +62,32 @@ class SubmittersOfSeveralAccounts(TopologyRule):
     - Documented: [How AWS Batch works with
       IAM](https://docs.aws.amazon.com/batch/latest/userguide/security_iam_service-with-iam.html): no resource-based
       policies.
+    - Documented: [Grant a user permissions to pass a role to an AWS
+      service](https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_use_passrole.html): the role must be of the
+      same account.
     """
 
     id = "QM214"
     severity = Severity.WARNING
 
     def problems(self, topology: Topology) -> Iterator[Problem]:
-        """The first submitter of each account after the first."""
+        """The first principal or role of each account after the first."""
         seen: dict[str, None] = {}
         for name, team in topology.teams.items():
-            for index, arn in enumerate(team.submitters):
-                match = _ACCOUNT.fullmatch(arn)
-                if match is None or match[1] in seen:
+            for key, index, arn in (*principals(team), *_execution_roles(team)):
+                found = identity(arn)
+                if found is None or found.account in seen:
                     continue
                 if seen:
                     yield Problem(
-                        (*team_path(name), "submitters", index),
-                        f"submitter {described(arn)} of team {described(name)} is of account {match[1]}, "
+                        (*team_path(name), key, index),
+                        f"{_NOUNS[key]} {described(arn)} of team {described(name)} is of account {found.account}, "
                         f"others are of {next(iter(seen))}; the queue is in one account",
                         "name a role of the queue's account, and let principals of the other account assume it",
                     )
-                seen[match[1]] = None
+                seen[found.account] = None
+
+
+def _execution_roles(team: Team) -> Iterator[tuple[str, int, str]]:
+    for index, arn in enumerate(team.execution_roles):
+        yield "execution_roles", index, arn
