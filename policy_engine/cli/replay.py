@@ -1,7 +1,7 @@
 """`batch-quota replay`: replay a trace on a topology, and say what is predicted."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TextIO
@@ -15,12 +15,13 @@ from policy_engine.cli.failures import note, unusable_input
 from policy_engine.cli.interruption import ending_at_once
 from policy_engine.cli.output_format import text_or_json
 from policy_engine.cli.progress import progress
+from policy_engine.cli.subjects import Subject, parameter_option, queue_option, read_subject
 from policy_engine.diagnostics import Severity
 from policy_engine.durations import parse_milliseconds
 from policy_engine.files import writing
 from policy_engine.report.amounts import counted
 from policy_engine.report.diagnostics import wants_color
-from policy_engine.topology import Topology, TopologyDocument, read_topology
+from policy_engine.topology import Topology
 
 if TYPE_CHECKING:
     from policy_engine.report.assessment import Assessment
@@ -35,8 +36,9 @@ _BEFORE_THE_START = -1
 _HELP = """\
 Replay the jobs of TRACE on the queue of TOPOLOGY, and predict who waits, who is preempted and what is lost.
 
-TRACE is a native trace: CSV, JSON Lines or Parquet, - for standard input. `batch-quota trace convert` makes one of
-other traces. Waits are from submission to the first dispatch, of the jobs that were dispatched.
+TOPOLOGY can be a CloudFormation template, too. TRACE is a native trace: CSV, JSON Lines or Parquet, - for standard
+input. `batch-quota trace convert` makes one of other traces. Waits are from submission to the first dispatch, of the
+jobs that were dispatched.
 
 Exit status: 0; 1 if an expectation of the topology is broken, or a rule finds an error in it (then nothing is
 replayed); 2 if an input cannot be used.
@@ -58,6 +60,8 @@ Examples:
 @click.argument("trace", type=click.Path(allow_dash=True))
 @click.option("--events", type=click.Path(allow_dash=True), help="Control events: CSV or JSON Lines.")
 @assume_option
+@parameter_option
+@queue_option
 @click.option(
     "--until", metavar="TIME", help="Stop there: 12h or 2d6h from the trace's start; a date if the trace has dates."
 )
@@ -89,6 +93,8 @@ def command(
     trace: str,
     events: str | None,
     assumed: tuple[str, ...],
+    parameters: Mapping[str, str],
+    queue_name: str | None,
     until: str | None,
     output_format: str,
     usage: bool,
@@ -104,12 +110,12 @@ def command(
         raise click.UsageError("--usage means nothing without --format json")
     with unusable_input():
         _refuse_output(output, force=force)
-        document = read_topology(topology)
-        _refuse_errors(document, topology)
-        assumptions = with_assumed(document.topology.assumptions, assumed, document.topology.units())
-        jobs, control = _read(document.topology, trace, trace_format, events)
+        subject = read_subject(topology, parameters, queue_name, note)
+        _refuse_errors(subject, topology)
+        assumptions = with_assumed(subject.topology.assumptions, assumed, subject.topology.units())
+        jobs, control = _read(subject.topology, trace, trace_format, events)
         last = None if until is None else _moment(until, jobs.epoch)
-        outcome = _replay(document.topology, jobs, control, assumptions, last)
+        outcome = _replay(subject.topology, jobs, control, assumptions, last)
         assessment = _assess(outcome)
         with _opened(output, force=force) as file:
             if output_format == "json":
@@ -142,11 +148,9 @@ def _opened(output: str | None, *, force: bool) -> Iterator[BinaryIO | None]:
         yield file
 
 
-def _refuse_errors(document: TopologyDocument, path: str) -> None:
+def _refuse_errors(subject: Subject, path: str) -> None:
     """End with status 1 if a rule finds an error. Warnings are for `validate` to print; say that there are some."""
-    from policy_engine.rules import check
-
-    findings = check(document.topology, document.sources)
+    findings = subject.findings()
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     for finding in errors:
         note(finding)

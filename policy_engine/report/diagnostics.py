@@ -49,10 +49,12 @@ def findings_json(findings_by_file: Mapping[str, Sequence[Finding]]) -> str:
     return json.dumps({"version": 1, "files": files, "summary": summary}, indent=2)
 
 
-def summary_text(findings: Iterable[Finding], files: int) -> str:
-    """`2 topologies: 1 error, 3 warnings`, or `2 topologies: no findings`."""
+def summary_text(findings: Iterable[Finding], topologies: int, templates: int = 0) -> str:
+    """`2 topologies: 1 error, 3 warnings`, or `1 topology, 1 template: no findings`."""
     counts = [_plural(count, severity) for severity, count in _count(findings).items() if count]
-    return f"{_plural(files, 'topology')}: {', '.join(counts) or 'no findings'}"
+    files = {"topology": topologies, "template": templates}
+    judged = [_plural(count, noun) for noun, count in files.items() if count or noun == "topology" and not templates]
+    return f"{', '.join(judged)}: {', '.join(counts) or 'no findings'}"
 
 
 def _count(findings: Iterable[Finding]) -> dict[str, int]:

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class ReadingError(StrEnum):
-    """Why a topology cannot be read. Each has a section in docs/reading-errors.md."""
+    """Why a topology or a template cannot be read. Each has a section in docs/reading-errors.md."""
 
     SYNTAX = "QM001"
     UNKNOWN_KEY = "QM002"
@@ -16,3 +16,7 @@ class ReadingError(StrEnum):
     TOO_LARGE = "QM008"
     UNSUPPORTED_YAML = "QM009"
     UNKNOWN_NAME = "QM010"
+    UNKNOWN_UNTIL_DEPLOYMENT = "QM011"
+    MADE_ELSEWHERE = "QM012"
+    UNDECIDED_CONDITION = "QM013"
+    NO_QUEUE = "QM014"

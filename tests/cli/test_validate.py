@@ -129,7 +129,7 @@ def test_without_a_topology_the_help_is_printed():
 def test_the_examples_of_the_help_run_as_printed():
     lines = run("--help").stdout.splitlines()
     examples = [line.strip() for line in lines if line.strip().startswith("batch-quota validate ")]
-    assert len(examples) == 2
+    assert len(examples) == 3
     environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     for example in examples:
         shell = ["sh", "-c", example]

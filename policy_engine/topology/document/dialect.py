@@ -29,3 +29,35 @@ TOPOLOGY = Dialect(
     max_depth=32,
     max_nodes=20_000,
 )
+
+_FUNCTIONS = (
+    "And",
+    "Base64",
+    "Cidr",
+    "Equals",
+    "FindInMap",
+    "GetAtt",
+    "GetAZs",
+    "GetStackOutput",
+    "If",
+    "ImportValue",
+    "Join",
+    "Length",
+    "Not",
+    "Or",
+    "Select",
+    "Split",
+    "Sub",
+    "ToJsonString",
+    "Transform",
+)
+TEMPLATE = Dialect(
+    noun="template",
+    first_keys="Resources",
+    max_bytes=1024 * 1024,  # of a template's body in S3: "Understand CloudFormation quotas" in its user guide
+    max_depth=64,
+    max_nodes=400_000,
+    tags={"!Ref": "Ref", "!Condition": "Condition"} | {f"!{name}": f"Fn::{name}" for name in _FUNCTIONS},
+    strict=False,
+)
+"""CloudFormation templates, whose functions have a long form and a short one."""

@@ -12,10 +12,11 @@ from policy_engine.topology.suggestions import did_you_mean
 STANDARD_INPUT = "-"
 
 
-def content_of(path: str | PathLike[str], dialect: Dialect) -> tuple[bytes, str]:
+def content_of(path: str | PathLike[str], dialect: Dialect, *, noun: str | None = None) -> tuple[bytes, str]:
     """What a file holds, up to one byte more than its dialect allows, and its name for findings.
 
-    `-` is standard input. Raises InputError if the file cannot be read.
+    `-` is standard input. `noun` is what messages call the file, if it may be of another dialect too. Raises
+    InputError if it cannot be read.
     """
     name = fspath(path)
     if name == STANDARD_INPUT:
@@ -24,15 +25,15 @@ def content_of(path: str | PathLike[str], dialect: Dialect) -> tuple[bytes, str]
         with FilePath(name).open("rb") as file:
             return file.read(dialect.max_bytes + 1), name
     except (OSError, ValueError) as error:
-        raise InputError([_unreadable(name, error, dialect)]) from error
+        raise InputError([_unreadable(name, error, noun or dialect.noun)]) from error
 
 
-def _unreadable(name: str, error: OSError | ValueError, dialect: Dialect) -> Finding:
+def _unreadable(name: str, error: OSError | ValueError, noun: str) -> Finding:
     match error:
         case FileNotFoundError():
             message, mend = "there is no such file", _similar_file(name)
         case IsADirectoryError():
-            message, mend = "this is a directory", f"name a {dialect.noun} file in it"
+            message, mend = "this is a directory", f"name a {noun} file in it"
         case PermissionError():
             message, mend = "you may not read this file", "change its permissions"
         case OSError():
