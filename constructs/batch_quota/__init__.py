@@ -4,6 +4,20 @@
 """
 
 from batch_quota.interfaces import IQuotaShare, ISageMakerTrainingQueue, IServiceEnvironment
+from batch_quota.observability import (
+    AlarmLevel,
+    AlarmOptions,
+    DashboardOptions,
+    EventOptions,
+    EventRule,
+    ObservabilityOptions,
+    QueueAlarms,
+    QueueDashboard,
+    QueueEvents,
+    QueueObservability,
+    ShareMetrics,
+    ShareMetricsOptions,
+)
 from batch_quota.quota_managed_queue import QuotaManagedQueue
 from batch_quota.quota_share import QuotaShare
 from batch_quota.scheduling_policy import IdleResourceAssignmentStrategy, QuotaShareSchedulingPolicy
@@ -16,10 +30,20 @@ from policy_engine.topology.tags import TEAM_TAG
 __all__ = [
     "TEAM_TAG",
     "UNLIMITED",
+    "AlarmLevel",
+    "AlarmOptions",
+    "DashboardOptions",
+    "EventOptions",
+    "EventRule",
     "IQuotaShare",
     "ISageMakerTrainingQueue",
     "IServiceEnvironment",
     "IdleResourceAssignmentStrategy",
+    "ObservabilityOptions",
+    "QueueAlarms",
+    "QueueDashboard",
+    "QueueEvents",
+    "QueueObservability",
     "QuotaManagedQueue",
     "QuotaShare",
     "QuotaShareSchedulingPolicy",
@@ -28,6 +52,8 @@ __all__ = [
     "RunnableTimeLimit",
     "SageMakerTrainingQueue",
     "ServiceEnvironment",
+    "ShareMetrics",
+    "ShareMetricsOptions",
     "State",
     "Topology",
 ]

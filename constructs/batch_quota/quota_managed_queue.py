@@ -6,6 +6,7 @@ from types import MappingProxyType
 from aws_cdk import Duration
 from constructs import Construct
 
+from batch_quota.observability.queue_observability import ObservabilityOptions, QueueObservability
 from batch_quota.quota_share import QuotaShare
 from batch_quota.scheduling_policy import QuotaShareSchedulingPolicy
 from batch_quota.service_environment import ServiceEnvironment
@@ -16,6 +17,8 @@ from policy_engine.rules import check
 from policy_engine.topology import OwnedShare, Topology
 from policy_engine.topology.tags import quota_share_tags
 
+_EVERYTHING = ObservabilityOptions()
+
 
 class QuotaManagedQueue(Construct):
     """All resources of a team topology.
@@ -24,10 +27,18 @@ class QuotaManagedQueue(Construct):
     team, or writing the file in another order changes tags at most.
     """
 
-    def __init__(self, scope: Construct, id_: str, *, topology: Topology) -> None:
+    def __init__(
+        self,
+        scope: Construct,
+        id_: str,
+        *,
+        topology: Topology,
+        observability: ObservabilityOptions | None = _EVERYTHING,
+    ) -> None:
         """Make the resources of a topology.
 
         :param topology: Whose resources and names. `read_topology` of `policy_engine.topology` reads it from a file.
+        :param observability: What watches the queue: all of it by default, nothing if None.
         :raises ValueError: With every error that the rules of the policy engine find in it. Warnings do not count.
         """
         require(scope, id_, _errors(topology))
@@ -62,6 +73,11 @@ class QuotaManagedQueue(Construct):
             owned.name: self._make_share(shares, owned)
             for owned in sorted(topology.quota_shares(), key=lambda owned: owned.name)
         }
+        self._observability = (
+            None
+            if observability is None
+            else QueueObservability(self, "Observability", job_queue=self._queue, options=observability)
+        )
 
     def _make_share(self, scope: Construct, owned: OwnedShare) -> QuotaShare:
         share = owned.share
@@ -102,6 +118,11 @@ class QuotaManagedQueue(Construct):
     def quota_shares(self) -> Mapping[str, QuotaShare]:
         """The quota shares by name."""
         return MappingProxyType(self._quota_shares)
+
+    @property
+    def observability(self) -> QueueObservability | None:
+        """What watches the queue, if it is not turned off."""
+        return self._observability
 
 
 def _errors(topology: Topology) -> Iterator[str]:

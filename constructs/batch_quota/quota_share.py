@@ -13,6 +13,7 @@ from constructs import Construct
 
 from batch_quota.arns import QUOTA_SHARE, arn_problems, name_in
 from batch_quota.interfaces import IQuotaShare, ISageMakerTrainingQueue
+from batch_quota.names import rendered
 from batch_quota.service_environment import ServiceEnvironment
 from batch_quota.state import State
 from batch_quota.training_queue import SageMakerTrainingQueue
@@ -91,12 +92,13 @@ class QuotaShare(_QuotaShareBase):
             _queue_problems(job_queue, quota_share_name, capacity_limits),
         )
         super().__init__(scope, id_, physical_name=quota_share_name)
+        self._rendered_name = rendered(self, quota_share_name)
         self._job_queue = job_queue
         self._capacity_limits = MappingProxyType(dict(capacity_limits))
         self._resource = batch.CfnQuotaShare(
             self,
             "Resource",
-            quota_share_name=self._physical_name,
+            quota_share_name=self._rendered_name,
             job_queue=job_queue.job_queue_arn,
             capacity_limits=[
                 batch.CfnQuotaShare.QuotaShareCapacityLimitProperty(capacity_unit=unit, max_capacity=limit)
@@ -144,7 +146,7 @@ class QuotaShare(_QuotaShareBase):
             self._resource.attr_quota_share_arn,
             service="batch",
             resource="job-queue",
-            resource_name=f"{self._job_queue.job_queue_name}/quota-share/{self._physical_name}",
+            resource_name=f"{self._job_queue.job_queue_name}/quota-share/{self._rendered_name}",
         )
 
     @cached_property

@@ -12,6 +12,7 @@ from aws_cdk.interfaces import aws_batch as references
 from constructs import Construct
 
 from batch_quota.arns import SCHEDULING_POLICY, arn_problems, name_in
+from batch_quota.names import rendered
 from batch_quota.validation import choice_problems, name_problems, require, tag_problems
 
 
@@ -69,10 +70,11 @@ class QuotaShareSchedulingPolicy(_SchedulingPolicyBase):
             tag_problems(tags),
         )
         super().__init__(scope, id_, physical_name=scheduling_policy_name)
+        self._rendered_name = rendered(self, scheduling_policy_name)
         self._resource = batch.CfnSchedulingPolicy(
             self,
             "Resource",
-            name=self._physical_name,
+            name=self._rendered_name,
             quota_share_policy=batch.CfnSchedulingPolicy.QuotaSharePolicyProperty(
                 idle_resource_assignment_strategy=idle_resource_assignment_strategy
             ),
@@ -88,7 +90,7 @@ class QuotaShareSchedulingPolicy(_SchedulingPolicyBase):
     def scheduling_policy_arn(self) -> str:
         """ARN of the policy."""
         return self._get_resource_arn_attribute(
-            self._resource.attr_arn, service="batch", resource="scheduling-policy", resource_name=self._physical_name
+            self._resource.attr_arn, service="batch", resource="scheduling-policy", resource_name=self._rendered_name
         )
 
     @cached_property

@@ -13,6 +13,7 @@ from constructs import Construct
 
 from batch_quota.arns import SERVICE_ENVIRONMENT, arn_problems, name_in
 from batch_quota.interfaces import ISageMakerTrainingQueue, IServiceEnvironment
+from batch_quota.names import rendered
 from batch_quota.state import State
 from batch_quota.validation import capacity_problems, choice_problems, name_problems, require, tag_problems
 
@@ -68,12 +69,13 @@ class ServiceEnvironment(_ServiceEnvironmentBase):
             tag_problems(tags),
         )
         super().__init__(scope, id_, physical_name=service_environment_name)
+        self._rendered_name = rendered(self, service_environment_name)
         self._queue: ISageMakerTrainingQueue | None = None
         self._capacity_limits = MappingProxyType(dict(capacity_limits))
         self._resource = batch.CfnServiceEnvironment(
             self,
             "Resource",
-            service_environment_name=self._physical_name,
+            service_environment_name=self._rendered_name,
             service_environment_type=SAGEMAKER_TRAINING,
             capacity_limits=[
                 batch.CfnServiceEnvironment.CapacityLimitProperty(capacity_unit=unit, max_capacity=limit)
@@ -109,7 +111,7 @@ class ServiceEnvironment(_ServiceEnvironmentBase):
             self._resource.attr_service_environment_arn,
             service="batch",
             resource="service-environment",
-            resource_name=self._physical_name,
+            resource_name=self._rendered_name,
         )
 
     @cached_property

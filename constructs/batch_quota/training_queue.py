@@ -16,6 +16,7 @@ from constructs import Construct
 
 from batch_quota.arns import JOB_QUEUE, arn_problems, name_in
 from batch_quota.interfaces import IQuotaShare, ISageMakerTrainingQueue, IServiceEnvironment
+from batch_quota.names import known, rendered
 from batch_quota.service_environment import SAGEMAKER_TRAINING, ServiceEnvironment
 from batch_quota.state import State
 from batch_quota.validation import choice_problems, name_problems, require, tag_problems, whole_number_problems
@@ -103,12 +104,14 @@ class SageMakerTrainingQueue(_TrainingQueueBase):
             tag_problems(tags),
         )
         super().__init__(scope, id_, physical_name=job_queue_name)
+        self._rendered_name = rendered(self, job_queue_name)
+        self._known_name = known(job_queue_name)
         self._service_environment = service_environment
         self._quota_shares: dict[str, IQuotaShare] = {}
         self._resource = batch.CfnJobQueue(
             self,
             "Resource",
-            job_queue_name=self._physical_name,
+            job_queue_name=self._rendered_name,
             job_queue_type=SAGEMAKER_TRAINING,
             priority=priority,
             scheduling_policy_arn=scheduling_policy.scheduling_policy_arn,
@@ -142,6 +145,11 @@ class SageMakerTrainingQueue(_TrainingQueueBase):
         return _ImportedTrainingQueue(scope, id_, arn)
 
     @property
+    def known_name(self) -> str | None:
+        """Name of the queue in plain text, if it was given so. `job_queue_name` is an expression in any case."""
+        return self._known_name
+
+    @property
     def service_environment(self) -> IServiceEnvironment:
         """Whose capacity the queue's jobs use."""
         return self._service_environment
@@ -162,7 +170,7 @@ class SageMakerTrainingQueue(_TrainingQueueBase):
             self._resource.attr_job_queue_arn,
             service="batch",
             resource="job-queue",
-            resource_name=self._physical_name,
+            resource_name=self._rendered_name,
         )
 
     @cached_property

@@ -11,6 +11,20 @@ import cfnlint.api
 import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "cdk"
+WATCHERS = {
+    "AWS::CloudWatch::Alarm": 10,
+    "AWS::CloudWatch::Dashboard": 1,
+    "AWS::Events::Rule": 3,
+    "AWS::IAM::ManagedPolicy": 1,
+    "AWS::IAM::Role": 1,
+    "AWS::KMS::Key": 1,
+    "AWS::Lambda::EventInvokeConfig": 1,
+    "AWS::Lambda::Function": 1,
+    "AWS::Lambda::Permission": 1,
+    "AWS::Logs::LogGroup": 1,
+    "AWS::SNS::Topic": 1,
+    "AWS::SNS::TopicPolicy": 1,
+}
 RESOURCES = {
     "own_stack": {
         "AWS::Batch::SchedulingPolicy": 1,
@@ -18,6 +32,18 @@ RESOURCES = {
         "AWS::Batch::JobQueue": 1,
         "AWS::Batch::QuotaShare": 7,
         "AWS::SSM::Parameter": 1,
+        **WATCHERS,
+    },
+    "observability": {
+        "AWS::Batch::SchedulingPolicy": 1,
+        "AWS::Batch::ServiceEnvironment": 1,
+        "AWS::Batch::JobQueue": 1,
+        "AWS::Batch::QuotaShare": 7,
+        "AWS::SNS::Subscription": 1,
+        "AWS::SQS::Queue": 1,
+        "AWS::SQS::QueuePolicy": 1,
+        **WATCHERS,
+        "AWS::CloudWatch::Alarm": 9,
     },
     "parts": {
         "AWS::Batch::SchedulingPolicy": 1,

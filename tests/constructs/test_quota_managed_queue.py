@@ -1,4 +1,5 @@
 import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -53,7 +54,8 @@ def template(tmp_path: Path) -> Callable[[Json], Json]:
         nonlocal made
         made += 1
         app = App(outdir=str(tmp_path / str(made)), builtin_cloud_formation_validation=False)
-        QuotaManagedQueue(Stack(app, "Stack"), "Quota", topology=Topology.model_validate(topology))
+        topology_ = Topology.model_validate(topology)
+        QuotaManagedQueue(Stack(app, "Stack"), "Quota", topology=topology_, observability=None)
         return dict(app.synth().get_stack_by_name("Stack").template)
 
     return synthesize
@@ -61,7 +63,7 @@ def template(tmp_path: Path) -> Callable[[Json], Json]:
 
 @pytest.fixture
 def quota(stack: Stack) -> QuotaManagedQueue:
-    return QuotaManagedQueue(stack, "Quota", topology=Topology.model_validate(TOPOLOGY))
+    return QuotaManagedQueue(stack, "Quota", topology=Topology.model_validate(TOPOLOGY), observability=None)
 
 
 def test_a_topology_becomes_a_policy_an_environment_a_queue_and_its_shares(
@@ -194,7 +196,9 @@ def test_cloudformation_makes_policy_and_environment_before_the_queue_and_the_qu
 def test_two_topologies_fit_into_one_stack(stack: Stack, synthesized: Callable[[Stack], Json]):
     for name in ("research", "production"):
         QuotaManagedQueue(stack, name, topology=Topology.model_validate({**TOPOLOGY, "name": name}))
-    assert len(synthesized(stack)["Resources"]) == 12
+    kinds = Counter(resource["Type"] for resource in synthesized(stack)["Resources"].values())
+    assert kinds["AWS::Batch::QuotaShare"] == 6
+    assert kinds["AWS::CloudWatch::Dashboard"] == 2
 
 
 def test_all_errors_of_a_topology_are_told_at_once_with_the_constructs_path(stack: Stack):
