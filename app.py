@@ -90,7 +90,7 @@ def stack_name_clashes(topologies: dict[str, Topology]) -> list[str]:
 
 
 def populate(app: "App", topologies: Iterable[Topology]) -> None:
-    """A stack for each topology, with the ARN of its queue as an output. cdk-nag checks them all at synthesis."""
+    """A stack for each topology, with the ARNs of its queue and topic as outputs. cdk-nag checks them all."""
     from aws_cdk import CfnOutput, Stack, Validations
     from cdk_nag import AwsSolutionsChecks
 
@@ -101,6 +101,9 @@ def populate(app: "App", topologies: Iterable[Topology]) -> None:
         stack = Stack(app, stack_name(topology), description=f"AWS Batch quota management: topology {topology.name}")
         quota = QuotaManagedQueue(stack, "Quota", topology=topology)
         CfnOutput(stack, "JobQueueArn", value=quota.queue.job_queue_arn, description="ARN of the job queue")
+        if quota.observability is not None and quota.observability.topic is not None:
+            topic_arn = quota.observability.topic.topic_arn
+            CfnOutput(stack, "NotificationTopicArn", value=topic_arn, description="Subscribe to it: alarms and events")
 
 
 if __name__ == "__main__":
