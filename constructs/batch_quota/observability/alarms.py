@@ -1,61 +1,22 @@
 """Alarms on a quota-managed queue."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from enum import StrEnum
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
-from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
+from batch_quota.observability.alarm_options import AlarmLevel, AlarmOptions, option_problems, wait_thresholds
 from batch_quota.observability.events import QueueEvents
 from batch_quota.observability.metrics import BATCH, EVENTS, LAMBDA, preempted_percent
 from batch_quota.observability.notifications import let_alarms_publish
 from batch_quota.observability.share_metrics import ShareMetrics
-from batch_quota.validation import is_token, name_problems, require, whole_number_problems
-from policy_engine.topology.suggestions import did_you_mean
+from batch_quota.validation import require
 
 _HOUR = 3600
 _MINUTE = 60
-
-
-class AlarmLevel(StrEnum):
-    """Names of levels. They are part of alarms' names, and say which topic an alarm goes to."""
-
-    WARNING = "warning"
-    """To look into within a working day."""
-    CRITICAL = "critical"
-    """Somebody should be woken for it."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AlarmOptions:
-    """Thresholds of a queue's alarms, by level: an AlarmLevel, or a name of your own.
-
-    An alarm is made for each level of each mapping, so an empty mapping makes none.
-    """
-
-    preempted_percent: Mapping[str, float] = field(
-        default_factory=lambda: {AlarmLevel.WARNING: 25, AlarmLevel.CRITICAL: 50}
-    )
-    """Of the jobs dispatched within an hour, the percentage preempted within it."""
-
-    preempted_at_least: int = 10
-    """Fewer preempted jobs in the hour are no alarm, whatever their percentage."""
-
-    blocked_events: Mapping[str, float] = field(default_factory=lambda: {AlarmLevel.WARNING: 1})
-    """How often AWS Batch said within 5 minutes that a job blocks the queue. Needs the rule `queue_blocked`."""
-
-    runnable_to_scheduled: Mapping[str, Duration] | None = None
-    """Mean time from RUNNABLE to SCHEDULED of the jobs dispatched within an hour; 2 and 8 hours if left out."""
-
-    front_job_age: Mapping[str, Duration] | None = None
-    """For how long a job has been at the front of its share; 8 and 24 hours if left out. Needs the share metrics."""
-
-    topics: Mapping[str, sns.ITopic] = field(default_factory=dict)
-    """Topics of the levels that go to another than the common one."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -110,8 +71,8 @@ class QueueAlarms(Construct):
         :raises ValueError: With every problem of the options.
         """
         options = options or AlarmOptions()
-        waits = _waits(options)
-        require(scope, id_, _problems(options, waits))
+        waits = wait_thresholds(options)
+        require(scope, id_, option_problems(options, waits))
         super().__init__(scope, id_)
         self._alarms: dict[str, cloudwatch.CfnAlarm] = {}
         self._topics = {level: topic_of_level.topic_arn for level, topic_of_level in options.topics.items()}
@@ -287,46 +248,7 @@ def _dimensions(dimensions: Mapping[str, str]) -> list[cloudwatch.CfnAlarm.Dimen
     return [cloudwatch.CfnAlarm.DimensionProperty(name=name, value=value) for name, value in dimensions.items()]
 
 
-def _waits(options: AlarmOptions) -> dict[str, dict[str, float]]:
-    """Thresholds that are durations, in seconds."""
-    defaults: dict[str, dict[str, float]] = {
-        "runnable_to_scheduled": {AlarmLevel.WARNING: 2 * _HOUR, AlarmLevel.CRITICAL: 8 * _HOUR},
-        "front_job_age": {AlarmLevel.WARNING: 8 * _HOUR, AlarmLevel.CRITICAL: 24 * _HOUR},
-    }
-    given = {"runnable_to_scheduled": options.runnable_to_scheduled, "front_job_age": options.front_job_age}
-    return {
-        name: dict(defaults[name]) if by_level is None else {level: d.to_seconds() for level, d in by_level.items()}
-        for name, by_level in given.items()
-    }
-
-
 def _words(seconds: float) -> str:
     """As `2 hours` or `90 minutes`."""
     count, word = (seconds / _HOUR, "hour") if seconds % _HOUR == 0 else (seconds / _MINUTE, "minute")
     return f"{count:g} {word}" + ("" if count == 1 else "s")
-
-
-def _problems(options: AlarmOptions, waits: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
-    thresholds = {
-        "preempted_percent": options.preempted_percent,
-        "blocked_events": options.blocked_events,
-        **waits,
-    }
-    for name, by_level in thresholds.items():
-        for level, threshold in by_level.items():
-            yield from name_problems(f"{name}: level", level)
-            if not is_token(threshold) and threshold <= 0:
-                yield f"{name}: {level}: expected more than 0, not {threshold:g}"
-            if name == "preempted_percent" and not is_token(threshold) and threshold > 100:
-                yield f"{name}: {level}: expected at most 100, not {threshold:g}"
-    yield from whole_number_problems("preempted_at_least", options.preempted_at_least, lowest=1)
-    yield from _level_problems(
-        options.topics, {AlarmLevel.WARNING, *(level for by_level in thresholds.values() for level in by_level)}
-    )
-
-
-def _level_problems(topics: Iterable[str], levels: set[str]) -> Iterator[str]:
-    for level in topics:
-        if level not in levels:
-            hint = did_you_mean(level, sorted(levels), f"levels are {', '.join(sorted(levels))}")
-            yield f"topics: no alarm has the level {level!r}; {hint}"

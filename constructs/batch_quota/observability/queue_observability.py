@@ -8,7 +8,8 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from batch_quota.interfaces import ISageMakerTrainingQueue
-from batch_quota.observability.alarms import AlarmOptions, QueueAlarms
+from batch_quota.observability.alarm_options import AlarmOptions
+from batch_quota.observability.alarms import QueueAlarms
 from batch_quota.observability.dashboard import DashboardOptions, QueueDashboard
 from batch_quota.observability.events import EventOptions, QueueEvents
 from batch_quota.observability.notifications import make_key, make_topic

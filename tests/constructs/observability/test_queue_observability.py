@@ -10,9 +10,10 @@ import cdk_nag
 import cfnlint.api
 import jsii
 import pytest
-from aws_cdk import Acknowledgment, App, Environment, Stack, Validations
+from aws_cdk import Acknowledgment, App, Environment, Stack, Stage, Tags, Validations
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_events_targets as targets
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sqs as sqs
@@ -206,6 +207,39 @@ def test_two_queues_in_a_stack_are_watched_apart(stack: Stack):
         QuotaManagedQueue(stack, name, topology=topology)
     names = [a["Properties"]["AlarmName"] for a in Template.from_stack(stack).find_resources(ALARM).values()]
     assert len(names) == len(set(names)) == 20
+
+
+def test_tags_reach_everything_that_takes_them(stack: Stack, watched: Callable[..., QuotaManagedQueue]):
+    Tags.of(watched()).add("owner", "platform")
+    resources = Template.from_stack(stack).to_json()["Resources"].values()
+    untagged = {r["Type"] for r in resources if "platform" not in json.dumps(r["Properties"].get("Tags", []))}
+    assert untagged == {
+        "AWS::IAM::ManagedPolicy",
+        "AWS::Lambda::EventInvokeConfig",
+        "AWS::Lambda::Permission",
+        "AWS::SNS::TopicPolicy",
+    }
+
+
+def test_a_permissions_boundary_reaches_the_role(stack: Stack, watched: Callable[..., QuotaManagedQueue]):
+    boundary = iam.ManagedPolicy.from_managed_policy_name(stack, "Boundary", "boundary")
+    iam.PermissionsBoundary.of(stack).apply(boundary)
+    watched()
+    (role,) = Template.from_stack(stack).find_resources("AWS::IAM::Role").values()
+    assert "policy/boundary" in json.dumps(role["Properties"]["PermissionsBoundary"])
+
+
+def test_stages_in_several_regions_share_one_asset(app: App):
+    for region in ("us-east-1", "eu-west-1"):
+        stage = Stage(app, region, env=Environment(account="111122223333", region=region))
+        QuotaManagedQueue(Stack(stage, "Stack"), "Quota", topology=Topology.model_validate(TOPOLOGY))
+    assembly = Path(app.synth().directory)
+    manifests = [json.loads(path.read_text()) for path in assembly.rglob("*.assets.json")]
+    functions = [
+        key for manifest in manifests for key, file in manifest["files"].items() if file["source"]["packaging"] == "zip"
+    ]
+    assert len(functions) == 2
+    assert len(set(functions)) == 1
 
 
 @pytest.mark.parametrize("variant", ["everything", "own topics and targets", "no reserved concurrency", "in a VPC"])
