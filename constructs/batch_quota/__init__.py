@@ -3,6 +3,12 @@
 `QuotaManagedQueue` makes everything from a team topology. The others are its parts, one for each resource.
 """
 
+from batch_quota.access.execution_role import TrainingExecutionRole
+from batch_quota.access.options import AccessOptions
+from batch_quota.access.service_linked_role import BatchSageMakerServiceLinkedRole
+from batch_quota.access.statements import JobTag
+from batch_quota.access.team_policies import TeamPolicies
+from batch_quota.access.topology_access import TopologyAccess
 from batch_quota.interfaces import IQuotaShare, ISageMakerTrainingQueue, IServiceEnvironment
 from batch_quota.observability import (
     AlarmLevel,
@@ -25,13 +31,16 @@ from batch_quota.service_environment import ServiceEnvironment
 from batch_quota.state import State
 from batch_quota.training_queue import RunnableReason, RunnableTimeLimit, SageMakerTrainingQueue
 from policy_engine.topology import UNLIMITED, ResourceSharingStrategy, Topology
-from policy_engine.topology.tags import TEAM_TAG
+from policy_engine.topology.tags import JOB_TAG, TEAM_TAG
 
 __all__ = [
+    "JOB_TAG",
     "TEAM_TAG",
     "UNLIMITED",
+    "AccessOptions",
     "AlarmLevel",
     "AlarmOptions",
+    "BatchSageMakerServiceLinkedRole",
     "DashboardOptions",
     "EventOptions",
     "EventRule",
@@ -39,6 +48,7 @@ __all__ = [
     "ISageMakerTrainingQueue",
     "IServiceEnvironment",
     "IdleResourceAssignmentStrategy",
+    "JobTag",
     "ObservabilityOptions",
     "QueueAlarms",
     "QueueDashboard",
@@ -55,5 +65,8 @@ __all__ = [
     "ShareMetrics",
     "ShareMetricsOptions",
     "State",
+    "TeamPolicies",
     "Topology",
+    "TopologyAccess",
+    "TrainingExecutionRole",
 ]

@@ -1,30 +1,38 @@
 """A whole team topology as resources: scheduling policy, service environment, job queue and quota shares."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from aws_cdk import Duration
+from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from batch_quota.access.granting import grant
+from batch_quota.access.options import AccessOptions
+from batch_quota.access.team_terms import TeamTerms, team_terms
+from batch_quota.access.topology_access import TopologyAccess
 from batch_quota.observability.queue_observability import ObservabilityOptions, QueueObservability
 from batch_quota.quota_share import QuotaShare
 from batch_quota.scheduling_policy import QuotaShareSchedulingPolicy
 from batch_quota.service_environment import ServiceEnvironment
 from batch_quota.training_queue import RunnableTimeLimit, SageMakerTrainingQueue
 from batch_quota.validation import require
-from policy_engine.diagnostics import Severity
+from policy_engine.diagnostics import Finding, Severity
 from policy_engine.rules import check
 from policy_engine.topology import OwnedShare, Topology
+from policy_engine.topology.suggestions import did_you_mean
 from policy_engine.topology.tags import quota_share_tags
 
 _EVERYTHING = ObservabilityOptions()
+_FROM_TOPOLOGY = AccessOptions()
 
 
 class QuotaManagedQueue(Construct):
     """All resources of a team topology.
 
-    Logical ids depend on the construct's own path and on share names alone. Moving a share to another team, renaming a
-    team, or writing the file in another order changes tags at most.
+    Logical ids depend on the construct's own path and on share names alone; those of a team's policies on the team's
+    name. Moving a share to another team, renaming a team, or writing the file in another order changes no more of the
+    shares than their tags.
     """
 
     def __init__(
@@ -34,14 +42,17 @@ class QuotaManagedQueue(Construct):
         *,
         topology: Topology,
         observability: ObservabilityOptions | None = _EVERYTHING,
+        access: AccessOptions | None = _FROM_TOPOLOGY,
     ) -> None:
         """Make the resources of a topology.
 
         :param topology: Whose resources and names. `read_topology` of `policy_engine.topology` reads it from a file.
         :param observability: What watches the queue: all of it by default, nothing if None.
+        :param access: How the principals that the topology names get access. None makes no policies for them.
         :raises ValueError: With every error that the rules of the policy engine find in it. Warnings do not count.
         """
-        require(scope, id_, _errors(topology))
+        findings = check(topology)
+        require(scope, id_, _errors(findings), _team_problems(topology, access))
         super().__init__(scope, id_)
         self._topology = topology
         queue = topology.queue
@@ -73,6 +84,19 @@ class QuotaManagedQueue(Construct):
             owned.name: self._make_share(shares, owned)
             for owned in sorted(topology.quota_shares(), key=lambda owned: owned.name)
         }
+        self._team_terms = team_terms(topology, self._queue, self._quota_shares, access or _FROM_TOPOLOGY)
+        self._access = (
+            None
+            if access is None
+            else TopologyAccess(
+                self,
+                "Access",
+                topology_name=topology.name,
+                teams=self._team_terms,
+                options=access,
+                findings=findings,
+            )
+        )
         self._observability = (
             None
             if observability is None
@@ -124,12 +148,62 @@ class QuotaManagedQueue(Construct):
         """What watches the queue, if it is not turned off."""
         return self._observability
 
+    @property
+    def access(self) -> TopologyAccess | None:
+        """The policies of the topology's teams, if they are not turned off."""
+        return self._access
 
-def _errors(topology: Topology) -> Iterator[str]:
+    def grant_submit(self, grantee: iam.IGrantable, *, team: str) -> iam.Grant:
+        """Let a principal submit jobs to a team's shares, up to their highest priorities, with its execution roles.
+
+        :param grantee: The principal, of any kind that the CDK knows.
+        :param team: The team's name in the topology.
+        :raises ValueError: If the topology has no such team with shares.
+        """
+        terms = self._terms_of(team)
+        return grant(self, grantee, terms.submit(terms.queue, terms.shares))
+
+    def grant_operate(self, grantee: iam.IGrantable, *, team: str) -> iam.Grant:
+        """Let a principal change the priority of a team's jobs, up to their shares' highest, and terminate them.
+
+        :param grantee: The principal, of any kind that the CDK knows.
+        :param team: The team's name in the topology.
+        :raises ValueError: If the topology has no such team with shares.
+        """
+        terms = self._terms_of(team)
+        return grant(self, grantee, terms.operate(terms.queue, terms.shares))
+
+    def grant_view(self, grantee: iam.IGrantable, *, team: str) -> iam.Grant:
+        """Let a principal read the queue, a team's shares, and jobs.
+
+        :param grantee: The principal, of any kind that the CDK knows.
+        :param team: The team's name in the topology.
+        :raises ValueError: If the topology has no such team with shares.
+        """
+        terms = self._terms_of(team)
+        return grant(self, grantee, terms.view(terms.queue, terms.shares))
+
+    def _terms_of(self, team: str) -> TeamTerms:
+        require(self, "", _team_problem("team", team, self._team_terms))
+        return self._team_terms[team]
+
+
+def _errors(findings: Iterable[Finding]) -> Iterator[str]:
     """What the rules call an error, as `QM106 teams.search.shares.search-prod.capacity: …`."""
-    for finding in check(topology):
+    for finding in findings:
         if finding.severity is Severity.ERROR:
             yield f"{finding.id} {'.'.join(map(str, finding.path))}: {finding.message}; {finding.help}"
+
+
+def _team_problems(topology: Topology, access: AccessOptions | None) -> Iterator[str]:
+    for team in access.execution_roles if access else ():
+        yield from _team_problem("access: execution_roles", team, topology.teams)
+
+
+def _team_problem(prop: str, team: str, teams: Collection[str]) -> Iterator[str]:
+    if team not in teams:
+        hint = did_you_mean(team, teams, f"teams with shares: {', '.join(teams)}")
+        yield f"{prop}: the topology has no team {team!r} with shares; {hint}"
 
 
 def _in_order(capacity: Mapping[str, int]) -> dict[str, int]:

@@ -1,16 +1,27 @@
 """A quota share: a virtual queue with capacity limits of its own and terms for lending and borrowing."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 
 import jsii
-from aws_cdk import IResolvable, Resource, Token
+from aws_cdk import Fn, IResolvable, Resource, Token
 from aws_cdk import aws_batch as batch
+from aws_cdk import aws_iam as iam
 from aws_cdk.interfaces import aws_batch as references
 from constructs import Construct
 
+from batch_quota.access.granting import grant, queue_arns, service_jobs_arn
+from batch_quota.access.statements import (
+    JobTag,
+    QueueArns,
+    ShareTerms,
+    operate_statements,
+    pass_role_statements,
+    submit_statements,
+    view_statements,
+)
 from batch_quota.arns import QUOTA_SHARE, arn_problems, name_in
 from batch_quota.interfaces import IQuotaShare, ISageMakerTrainingQueue
 from batch_quota.names import rendered
@@ -27,7 +38,7 @@ from batch_quota.validation import (
     whole_number_problems,
 )
 from policy_engine.topology import UNLIMITED, ResourceSharingStrategy
-from policy_engine.topology.service_limits import MAX_QUOTA_SHARES
+from policy_engine.topology.service_limits import MAX_QUOTA_SHARES, MAX_SCHEDULING_PRIORITY, MAX_TAG_VALUE_LENGTH
 
 
 @jsii.implements(references.IQuotaShareRef)
@@ -44,6 +55,73 @@ class _QuotaShareBase(Resource):
     def quota_share_ref(self) -> references.QuotaShareReference:
         """What aws-cdk-lib's L1 constructs take for a quota share."""
         return references.QuotaShareReference(quota_share_arn=self.quota_share_arn)
+
+    @property
+    @abstractmethod
+    def job_tag_value(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def _queue_arns(self) -> QueueArns: ...
+
+    def grant_submit(
+        self,
+        grantee: iam.IGrantable,
+        *,
+        max_priority: float | None = None,
+        execution_roles: Sequence[iam.IRole] = (),
+        job_tag: str = JobTag.REQUIRED,
+    ) -> iam.Grant:
+        """Let a principal submit jobs to this share and to no other.
+
+        :param grantee: The principal.
+        :param max_priority: Highest scheduling priority, 0 to 9999, that a submission may name. Left out: any.
+        :param execution_roles: The roles (`RoleArn`) that the principal may pass to its training jobs.
+        :param job_tag: Whether jobs need the tag `batch-quota:quota-share`, whose value is `job_tag_value`.
+        :raises ValueError: With every problem of the arguments.
+        """
+        self._require(max_priority, choice_problems("job_tag", job_tag, JobTag))
+        return grant(
+            self,
+            grantee,
+            [
+                *submit_statements(self._queue_arns, [self._terms(max_priority)], job_tag),
+                *pass_role_statements([role.role_arn for role in execution_roles]),
+            ],
+        )
+
+    def grant_operate(self, grantee: iam.IGrantable, *, max_priority: float | None = None) -> iam.Grant:
+        """Let a principal change the priority of this share's jobs, and terminate them.
+
+        IAM tells jobs apart by tags alone: of this share are those whose tag `batch-quota:quota-share` says so.
+
+        :param grantee: The principal.
+        :param max_priority: Highest scheduling priority, 0 to 9999, that it may give a job. Left out: any.
+        :raises ValueError: With every problem of the arguments.
+        """
+        self._require(max_priority)
+        return grant(self, grantee, operate_statements(self._queue_arns, [self._terms(max_priority)]))
+
+    def grant_view(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Let a principal read this share, its queue and how it is used.
+
+        AWS lets nobody limit the reading of jobs, queues and environments to some of them: it is all of the account's.
+        """
+        return grant(self, grantee, view_statements(self._queue_arns, [self._terms(None)]))
+
+    def _terms(self, max_priority: float | None) -> ShareTerms:
+        return ShareTerms(
+            quota_share_arn=self.quota_share_arn, job_tag_value=self.job_tag_value, max_priority=max_priority
+        )
+
+    def _require(self, max_priority: float | None, *problems: Iterable[str]) -> None:
+        require(
+            self,
+            "",
+            () if max_priority is None else _priority_problems(max_priority),
+            _job_tag_problems(self.job_tag_value),
+            *problems,
+        )
 
 
 class QuotaShare(_QuotaShareBase):
@@ -93,6 +171,7 @@ class QuotaShare(_QuotaShareBase):
         )
         super().__init__(scope, id_, physical_name=quota_share_name)
         self._rendered_name = rendered(self, quota_share_name)
+        self._given_name = quota_share_name
         self._job_queue = job_queue
         self._capacity_limits = MappingProxyType(dict(capacity_limits))
         self._resource = batch.CfnQuotaShare(
@@ -154,6 +233,15 @@ class QuotaShare(_QuotaShareBase):
         """Name of the share."""
         return self._get_resource_name_attribute(name_in(self._resource.attr_quota_share_arn, after_slash=3))
 
+    @cached_property
+    def job_tag_value(self) -> str:
+        """`QUEUE/SHARE`, what the tag `batch-quota:quota-share` of the share's jobs has to be."""
+        return f"{self._job_queue.job_tag_prefix}{self._given_name}"
+
+    @cached_property
+    def _queue_arns(self) -> QueueArns:
+        return queue_arns(self._job_queue)
+
 
 class _ImportedQuotaShare(_QuotaShareBase):
     def __init__(self, scope: Construct, id_: str, quota_share_arn: str) -> None:
@@ -168,6 +256,17 @@ class _ImportedQuotaShare(_QuotaShareBase):
     @property
     def quota_share_name(self) -> str:
         return name_in(self._arn, after_slash=3)
+
+    @property
+    def job_tag_value(self) -> str:
+        return f"{name_in(self._arn)}/{self.quota_share_name}"
+
+    @property
+    def _queue_arns(self) -> QueueArns:
+        return QueueArns(
+            job_queue_arn=Fn.select(0, Fn.split("/quota-share/", self._arn)),
+            service_jobs_arn=service_jobs_arn(self),
+        )
 
 
 def _rendered_borrow_limit(strategy: str, borrow_limit: float | None) -> float | None:
@@ -189,6 +288,18 @@ def _borrow_limit_problems(strategy: str, borrow_limit: float | None) -> Iterato
     yield from whole_number_problems("borrow_limit", borrow_limit, lowest=UNLIMITED)
     if not is_token(strategy) and strategy != ResourceSharingStrategy.LEND_AND_BORROW:
         yield f"borrow_limit: only a share with strategy LEND_AND_BORROW may have one, not {strategy}"
+
+
+def _priority_problems(max_priority: float) -> Iterator[str]:
+    yield from whole_number_problems("max_priority", max_priority, lowest=0, highest=MAX_SCHEDULING_PRIORITY)
+
+
+def _job_tag_problems(value: str) -> Iterator[str]:
+    if not is_token(value) and len(value) > MAX_TAG_VALUE_LENGTH:
+        yield (
+            f"job_tag_value: the names of queue and share make a tag of {len(value)} characters; "
+            f"AWS allows {MAX_TAG_VALUE_LENGTH}"
+        )
 
 
 def _queue_problems(queue: ISageMakerTrainingQueue, name: str, limits: Mapping[str, float]) -> Iterator[str]:

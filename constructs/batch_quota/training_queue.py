@@ -11,15 +11,25 @@ from types import MappingProxyType
 import jsii
 from aws_cdk import ArnFormat, Duration, Resource, Stack
 from aws_cdk import aws_batch as batch
+from aws_cdk import aws_iam as iam
 from aws_cdk.interfaces import aws_batch as references
 from constructs import Construct
 
+from batch_quota.access.granting import grant, queue_arns
+from batch_quota.access.statements import operate_queue_statements, view_statements
 from batch_quota.arns import JOB_QUEUE, arn_problems, name_in
 from batch_quota.interfaces import IQuotaShare, ISageMakerTrainingQueue, IServiceEnvironment
 from batch_quota.names import known, rendered
 from batch_quota.service_environment import SAGEMAKER_TRAINING, ServiceEnvironment
 from batch_quota.state import State
-from batch_quota.validation import choice_problems, name_problems, require, tag_problems, whole_number_problems
+from batch_quota.validation import (
+    choice_problems,
+    is_token,
+    name_problems,
+    require,
+    tag_problems,
+    whole_number_problems,
+)
 from policy_engine.topology.service_limits import MAX_QUEUE_PRIORITY, MAX_TIME_LIMIT_SECONDS, MIN_TIME_LIMIT_SECONDS
 
 
@@ -59,6 +69,25 @@ class _TrainingQueueBase(Resource):
     def job_queue_ref(self) -> references.JobQueueReference:
         """What aws-cdk-lib's L1 constructs take for a job queue."""
         return references.JobQueueReference(job_queue_arn=self.job_queue_arn)
+
+    @property
+    def job_tag_prefix(self) -> str:
+        """`QUEUE/`, how the tag `batch-quota:quota-share` of all the queue's jobs starts."""
+        return f"{self.job_queue_name}/"
+
+    def grant_operate(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Let a principal change the priority of all the queue's jobs, to any, and terminate them.
+
+        IAM tells jobs apart by tags alone: of this queue are those whose tag `batch-quota:quota-share` says so.
+        """
+        return grant(self, grantee, operate_queue_statements(queue_arns(self), self.job_tag_prefix))
+
+    def grant_view(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Let a principal read the queue, how it is used, and its quota shares.
+
+        AWS lets nobody limit the reading of jobs, queues and environments to some of them: it is all of the account's.
+        """
+        return grant(self, grantee, view_statements(queue_arns(self)))
 
 
 class SageMakerTrainingQueue(_TrainingQueueBase):
@@ -106,6 +135,7 @@ class SageMakerTrainingQueue(_TrainingQueueBase):
         super().__init__(scope, id_, physical_name=job_queue_name)
         self._rendered_name = rendered(self, job_queue_name)
         self._known_name = known(job_queue_name)
+        self._given_name = job_queue_name
         self._service_environment = service_environment
         self._quota_shares: dict[str, IQuotaShare] = {}
         self._resource = batch.CfnJobQueue(
@@ -177,6 +207,12 @@ class SageMakerTrainingQueue(_TrainingQueueBase):
     def job_queue_name(self) -> str:
         """Name of the queue."""
         return self._get_resource_name_attribute(name_in(self._resource.attr_job_queue_arn))
+
+    @cached_property
+    def job_tag_prefix(self) -> str:
+        """`QUEUE/`, how the tag `batch-quota:quota-share` of all the queue's jobs starts."""
+        given = self._given_name
+        return f"{self.job_queue_name if given is None or is_token(given) else given}/"
 
 
 class _ImportedTrainingQueue(_TrainingQueueBase):

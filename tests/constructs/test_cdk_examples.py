@@ -26,6 +26,15 @@ WATCHERS = {
     "AWS::SNS::TopicPolicy": 1,
 }
 RESOURCES = {
+    "access": {
+        "AWS::Batch::SchedulingPolicy": 1,
+        "AWS::Batch::ServiceEnvironment": 1,
+        "AWS::Batch::JobQueue": 1,
+        "AWS::Batch::QuotaShare": 7,
+        "AWS::IAM::ManagedPolicy": 8,
+        "AWS::IAM::Policy": 3,
+        "AWS::IAM::Role": 3,
+    },
     "own_stack": {
         "AWS::Batch::SchedulingPolicy": 1,
         "AWS::Batch::ServiceEnvironment": 1,
@@ -33,6 +42,7 @@ RESOURCES = {
         "AWS::Batch::QuotaShare": 7,
         "AWS::SSM::Parameter": 1,
         **WATCHERS,
+        "AWS::IAM::ManagedPolicy": 8,
     },
     "observability": {
         "AWS::Batch::SchedulingPolicy": 1,
@@ -44,6 +54,7 @@ RESOURCES = {
         "AWS::SQS::QueuePolicy": 1,
         **WATCHERS,
         "AWS::CloudWatch::Alarm": 9,
+        "AWS::IAM::ManagedPolicy": 8,
     },
     "parts": {
         "AWS::Batch::SchedulingPolicy": 1,
