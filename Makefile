@@ -33,6 +33,7 @@ help: ## List these targets
 
 INSTALLED := $(VENV)/.project
 INSTALLED_DEV := $(VENV)/.requirements-dev
+POLICY_EVALUATOR := $(VENV)/.policy-evaluator
 
 # Shows a command and runs it; `step` says first what it is for.
 run = echo '$$ $(1)' && $(RUN) $(1)
@@ -74,11 +75,11 @@ layers: $(INSTALLED_DEV) ## Check the direction of imports with import-linter
 	@$(call run,lint-imports --no-logo --cache-dir .cache/import-linter)
 
 .PHONY: pytest
-pytest: $(INSTALLED_DEV) ## Run all tests that are not slow
+pytest: $(INSTALLED_DEV) $(POLICY_EVALUATOR) ## Run all tests that are not slow
 	@$(call run,pytest -n $(WORKERS) -m "not slow")
 
 .PHONY: pytest-all
-pytest-all: $(INSTALLED_DEV) ## Run all tests
+pytest-all: $(INSTALLED_DEV) $(POLICY_EVALUATOR) ## Run all tests
 	@$(call run,pytest -n $(WORKERS))
 
 # --- What a contributor runs ---
@@ -153,6 +154,15 @@ $(VENV)/.project: pyproject.toml $(VENV)/.requirements
 $(VENV)/.requirements-dev: requirements-dev.txt $(VENV)/.project
 	@echo 'Installing what checks into $(VENV), by pip from requirements-dev.txt'
 	@$(PIP) install --no-compile -r requirements-dev.txt
+	@touch $@
+
+# The one thing that comes by npm, itself from PyPI: no package there evaluates IAM policies with all their conditions.
+$(VENV)/.policy-evaluator: tests/policy_evaluator/package-lock.json $(VENV)/.requirements
+	@echo 'Installing what evaluates IAM policies in tests into $(VENV), by npm'
+	@mkdir -p $(VENV)/policy-evaluator
+	@cp tests/policy_evaluator/package.json tests/policy_evaluator/package-lock.json $(VENV)/policy-evaluator
+	@cd $(VENV)/policy-evaluator && PATH='$(CURDIR)/$(BIN)':"$$PATH" npm_config_cache='$(CACHE)/npm' \
+		npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
 	@touch $@
 
 define suitable_python

@@ -14,7 +14,8 @@ CHECKOUT = Path(__file__).parents[1]
 MAKEFILE = (CHECKOUT / "Makefile").read_text(encoding="utf-8")
 TARGETS = set(" ".join(re.findall(r"^\.PHONY: (.*)$", MAKEFILE, re.MULTILINE)).split()) - {"broken-venv"}
 PYTHON = shlex.quote(sys.executable)
-STAMPS = [".requirements", ".project", ".requirements-dev"]
+STAMPS = [".requirements", ".project", ".requirements-dev", ".policy-evaluator"]
+EVALUATOR = "tests/policy_evaluator/package-lock.json"
 
 
 @pytest.fixture
@@ -24,6 +25,8 @@ def clone(tmp_path: Path) -> Path:
     folder.mkdir()
     for file in ["Makefile", "pyproject.toml", "constraints.txt", *CHECKOUT.glob("requirements*.txt")]:
         (folder / Path(file).name).symlink_to(CHECKOUT / file)
+    (folder / EVALUATOR).parent.mkdir(parents=True)
+    (folder / EVALUATOR).symlink_to(CHECKOUT / EVALUATOR)
     return folder
 
 
@@ -105,6 +108,7 @@ def test_what_is_installed_is_not_installed_again(installed: Path, stamp: str):
         ("constraints.txt", STAMPS),
         ("pyproject.toml", [".project", ".requirements-dev"]),
         ("requirements-dev.txt", [".requirements-dev"]),
+        (EVALUATOR, [".policy-evaluator"]),
     ],
 )
 def test_what_has_changed_is_installed_again(installed: Path, changed: str, stale: list[str]):
