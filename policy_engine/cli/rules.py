@@ -21,7 +21,8 @@ _WIDTH = 80
 def command(ids: tuple[str, ...], output_format: str) -> None:
     """List all rules, or print what the rules with these IDs check, why, and what to write instead.
 
-    Rules QM1xx are AWS's limits, QM2xx what contradicts itself within a topology, QM3xx risks.
+    Rules QM1xx are AWS's limits, QM2xx what contradicts itself within a topology, QM3xx risks, QM4xx what
+    `batch-quota diff` finds in a change.
 
     \b
     Examples:

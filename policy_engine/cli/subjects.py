@@ -1,6 +1,6 @@
 """What a command is about: a topology, written as one, or as the resources of a CloudFormation template."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from policy_engine.topology.document.opening import content_of
 from policy_engine.topology.reading_errors import ReadingError
 
 if TYPE_CHECKING:
-    from policy_engine.template import TemplateQueue
+    from policy_engine.template import TemplateQueue, TemplateResource
 
 _MARK_OF_TEMPLATES = b"Resources"
 
@@ -60,6 +60,8 @@ class Subjects:
     problems: tuple[Finding, ...]
     """What stands in the way of reading queues of a template, and what is taken to be so."""
     is_template: bool
+    unmanaged: "tuple[TemplateResource, ...]" = ()
+    """SageMaker Training queues of a template without quota management."""
 
 
 def read_subjects(path: str, parameters: Mapping[str, str]) -> Subjects:
@@ -76,7 +78,8 @@ def read_subjects(path: str, parameters: Mapping[str, str]) -> Subjects:
         if document is not None:
             reading = read_template(document, parameters=parameters)
             queues = tuple(Subject(queue.topology, queue.sources, queue) for queue in reading.queues)
-            return Subjects(queues, reading.findings or _nothing_in(queues, file), is_template=True)
+            problems = reading.findings or _nothing_in(queues, file)
+            return Subjects(queues, problems, is_template=True, unmanaged=reading.unmanaged)
     read = parse_topology(content, file)
     return Subjects((Subject(read.topology, read.sources),), (), is_template=False)
 
@@ -97,11 +100,18 @@ def read_subject(
         return named[0]
     if any(problem.severity is Severity.ERROR for problem in read.problems) and not named:
         raise InputError(read.problems)
-    names = [each.name for each in read.subjects]
-    wanted = "there is no queue" if queue_name is None else f"there is no queue {described(queue_name)}"
-    message = f"there are {len(named)} queues" if named else wanted
+    raise no_such_queue(path, queue_name, read.subjects)
+
+
+def no_such_queue(path: str, queue_name: str | None, subjects: Sequence[Subject]) -> InputError:
+    """What to raise if it is not known which queue of a file is meant."""
+    names = [each.name for each in subjects]
+    if queue_name is not None:
+        message = f"there is no queue {described(queue_name)}"
+    else:
+        message = f"there are {len(names)} queues" if names else "there is no queue"
     mend = f"name one with --queue: {', '.join(names)}" if names else ""
-    raise InputError([Finding(ReadingError.NO_QUEUE.value, Severity.ERROR, message, mend, (), Position(path, 1, 1))])
+    return InputError([Finding(ReadingError.NO_QUEUE.value, Severity.ERROR, message, mend, (), Position(path, 1, 1))])
 
 
 def _nothing_in(queues: tuple[Subject, ...], file: str) -> tuple[Finding, ...]:

@@ -42,7 +42,7 @@ def finding_text(finding: Finding, *, color: bool) -> str:
 def findings_json(findings_by_file: Mapping[str, Sequence[Finding]]) -> str:
     """`{"version": 1, "files": [{"file", "findings": [...]}], "summary": {...}}`, a finding with all it has."""
     files = [
-        {"file": file, "findings": [_as_data(finding) for finding in findings]}
+        {"file": file, "findings": [finding_data(finding) for finding in findings]}
         for file, findings in findings_by_file.items()
     ]
     summary = _count(finding for findings in findings_by_file.values() for finding in findings)
@@ -53,7 +53,7 @@ def summary_text(findings: Iterable[Finding], topologies: int, templates: int = 
     """`2 topologies: 1 error, 3 warnings`, or `1 topology, 1 template: no findings`."""
     counts = [_plural(count, severity) for severity, count in _count(findings).items() if count]
     files = {"topology": topologies, "template": templates}
-    judged = [_plural(count, noun) for noun, count in files.items() if count or noun == "topology" and not templates]
+    judged = [_plural(count, noun) for noun, count in files.items() if count or (noun == "topology" and not templates)]
     return f"{', '.join(judged)}: {', '.join(counts) or 'no findings'}"
 
 
@@ -68,7 +68,8 @@ def _plural(count: int, noun: str) -> str:
     return f"{count} {noun.removesuffix('y') + 'ies' if noun.endswith('y') else noun + 's'}"
 
 
-def _as_data(finding: Finding) -> dict[str, object]:
+def finding_data(finding: Finding) -> dict[str, object]:
+    """A finding for programs: all it has but the line's text."""
     place = finding.position
     return {
         "id": finding.id,

@@ -9,7 +9,7 @@ from click import style
 
 from policy_engine.diagnostics import Severity
 from policy_engine.rules.documentation import documentation
-from policy_engine.rules.kinds import Rule
+from policy_engine.rules.kinds import ChangeRule, Rule
 from policy_engine.rules.suppressing import can_be_suppressed
 
 _COLORS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "blue"}
@@ -33,7 +33,10 @@ def rule_text(rule: Rule, *, width: int, color: bool) -> str:
     """The rule's documentation, wrapped to a width, without Markdown's marks."""
     says = documentation(rule)
     severity = style(rule.severity, fg=_COLORS[rule.severity], bold=True) if color else rule.severity
-    accepted = "can be suppressed with a reason" if can_be_suppressed(rule) else "cannot be suppressed"
+    if isinstance(rule, ChangeRule):
+        accepted = f"can be accepted with --accept {rule.id}"
+    else:
+        accepted = "can be suppressed with a reason" if can_be_suppressed(rule) else "cannot be suppressed"
     parts = [f"{_heading(rule.id, color=color)}  {says.title}", f"{severity}; {accepted}"]
     for heading, section in says.sections.items():
         parts.append("\n".join([_heading(heading, color=color), *_body(section, width)]))

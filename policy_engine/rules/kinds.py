@@ -4,11 +4,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from policy_engine.diagnostics import Finding, Severity, described
-from policy_engine.topology.model import Capacity, OwnedShare, Topology
+from policy_engine.topology.model import OwnedShare, Topology
+from policy_engine.topology.quantities import Capacity
 from policy_engine.topology.source import Path, SourceMap
+
+if TYPE_CHECKING:
+    from policy_engine.change import QueueChange, QueueSetup, ResourceChange
 
 
 class Spot(StrEnum):
@@ -32,9 +36,12 @@ class Rule(ABC):
     """Something that is checked. The class's docstring is its documentation page, always with the same headings."""
 
     id: ClassVar[str]
-    """QM1xx: service limits. QM2xx: consistency. QM3xx: risk."""
+    """QM1xx: service limits. QM2xx: consistency. QM3xx: risk. QM4xx: changes."""
     severity: ClassVar[Severity]
-    """Errors cannot be suppressed: AWS would refuse the topology, or a part of it could have no effect."""
+    """Errors cannot be suppressed: AWS would refuse the topology, or a part of it could have no effect.
+
+    Of changes, errors are those that terminate jobs, or whose deployment fails.
+    """
 
     def finding(self, problem: Problem, sources: SourceMap) -> Finding:
         """The problem as a finding of this rule, with its position if the source has one."""
@@ -56,6 +63,36 @@ class SuppressionRule(Rule):
     @abstractmethod
     def problems(self, topology: Topology, found: Sequence[Finding]) -> Iterator[Problem]:
         """Every suppression that breaks this rule, given what the rules of the other kind found."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeProblem:
+    """What a rule found in a change: on which of its two sides it shows, and which resource it is about."""
+
+    side: "QueueSetup"
+    problem: Problem
+    resource: str
+    """The resource's name. What is found can be accepted for it alone."""
+
+
+class ChangeRule(Rule):
+    """A rule that judges what a deployment makes of a queue."""
+
+    @abstractmethod
+    def problems(self, change: "QueueChange") -> Iterator[ChangeProblem]:
+        """Everything in the change that breaks this rule."""
+
+    def at_new(
+        self, change: "QueueChange", of: "ResourceChange", message: str, mend: str, path: Path | None = None
+    ) -> ChangeProblem:
+        """A problem that shows in what is to be deployed."""
+        where = of.either.path if path is None else path
+        return ChangeProblem(change.either, Problem(where, message, mend, Spot.VALUE), of.name)
+
+    def at_old(self, change: "QueueChange", of: "ResourceChange", message: str, mend: str) -> ChangeProblem:
+        """A problem that shows in what is deployed now: a resource that goes away is nowhere else."""
+        side, resource = (change.old or change.either), (of.old or of.either)
+        return ChangeProblem(side, Problem(resource.path, message, mend, Spot.KEY), resource.name)
 
 
 def team_path(team: str) -> Path:

@@ -9,7 +9,7 @@ import click
 
 from policy_engine.files import writing
 from policy_engine.rules.documentation import documentation
-from policy_engine.rules.kinds import Rule
+from policy_engine.rules.kinds import ChangeRule, Rule
 from policy_engine.rules.registry import SERIES, registry
 from policy_engine.rules.suppressing import can_be_suppressed
 
@@ -19,14 +19,16 @@ _INTRODUCTION = f"""{_GENERATED}
 
 # Rules
 
-What `batch-quota validate` and synth check about a topology. `batch-quota rules QM101` prints a page in the terminal.
+What `batch-quota validate` and synth check about a topology, and `batch-quota diff` about a change of one.
+`batch-quota rules QM101` prints a page in the terminal.
 
-- An **error** makes the topology unusable: AWS would refuse it, or a part of it could have no effect.
-- A **warning** is a risk: it deploys, and wastes capacity or blocks jobs later.
+- An **error** makes the topology unusable: AWS would refuse it, or a part of it could have no effect. A change that is
+  an error terminates jobs, or fails.
+- A **warning** is a risk: it deploys, and wastes capacity or blocks jobs later. A change that is one may stop jobs.
 - An **info** is worth knowing.
 
-Warnings and infos can be [accepted with a reason](suppressing.md). Each page says what AWS documents, what was observed
-in its example code, and what is inferred.
+Warnings and infos about a topology can be [accepted with a reason](suppressing.md). Each page says what AWS documents,
+what was observed in its example code, and what is inferred.
 """
 
 
@@ -51,7 +53,12 @@ def _index() -> str:
 
 def _page(rule: Rule) -> str:
     says = documentation(rule)
-    accepted = "can be [accepted with a reason](suppressing.md)" if can_be_suppressed(rule) else "cannot be suppressed"
+    if isinstance(rule, ChangeRule):
+        accepted = f"can be [accepted](../change-safety.md#accepting-a-change) with `--accept {rule.id}`"
+    else:
+        accepted = (
+            "can be [accepted with a reason](suppressing.md)" if can_be_suppressed(rule) else "cannot be suppressed"
+        )
     head = f"{_GENERATED}\n\n# {rule.id}: {says.title}\n\nSeverity: {rule.severity}; {accepted}.\n\n"
     return f"{head}{says.text}\n"
 

@@ -7,10 +7,12 @@ from importlib import import_module
 from inspect import isabstract
 from types import MappingProxyType, ModuleType
 
-from policy_engine.rules import consistency, risk, service_limits
+from policy_engine.rules import change, consistency, risk, service_limits
 from policy_engine.rules.kinds import Rule
 
-SERIES: Mapping[str, ModuleType] = MappingProxyType({"QM1": service_limits, "QM2": consistency, "QM3": risk})
+SERIES: Mapping[str, ModuleType] = MappingProxyType(
+    {"QM1": service_limits, "QM2": consistency, "QM3": risk, "QM4": change}
+)
 """The packages of the rules by the start of their ids."""
 
 

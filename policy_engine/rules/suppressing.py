@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from policy_engine.diagnostics import Finding, Severity
-from policy_engine.rules.kinds import Rule, SuppressionRule
+from policy_engine.rules.kinds import Rule, TopologyRule
 from policy_engine.topology.model import Topology
 from policy_engine.topology.source import Path
 
@@ -15,8 +15,8 @@ _NAMED: Mapping[str | int, tuple[int, ...]] = {"teams": (1, 3), "capacity": (1,)
 
 
 def can_be_suppressed(rule: Rule) -> bool:
-    """Whether findings of a rule may be accepted at all."""
-    return rule.severity is not Severity.ERROR and not isinstance(rule, SuppressionRule)
+    """Whether a topology may accept findings of a rule at all."""
+    return rule.severity is not Severity.ERROR and isinstance(rule, TopologyRule)
 
 
 def not_accepted(topology: Topology, found: Iterable[Finding]) -> list[Finding]:

@@ -86,9 +86,9 @@ class Node:
     path: Path
 
     def get(self, key: str) -> "Node | None":
-        """The value of a key. None if there is none, or this is no mapping."""
+        """The value of a key. None if there is none, it is null, or this is no mapping."""
         found = self.value.get(key) if isinstance(self.value, Mapping) else None
-        return None if found is None or isinstance(found.value, Absent) else found
+        return None if found is None or found.value is None or isinstance(found.value, Absent) else found
 
     def items(self) -> tuple["Node", ...]:
         """The items of a list. Empty if this is none."""

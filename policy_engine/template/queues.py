@@ -39,6 +39,8 @@ class Linking:
         self._by_id = {resource.id: resource for resource in resources}
         self._accounts = accounts
         self.problems: list[TemplateProblem] = []
+        self.unmanaged: list[TemplateResource] = []
+        """SageMaker Training queues without quota management, once `queues` has been gone through."""
 
     def queues(self) -> Iterator[QueueResources]:
         """Every quota-managed queue. Queues of other kinds are left out."""
@@ -54,6 +56,8 @@ class Linking:
             found = QueueResources(queue, self._environment(queue), self._policy(queue), own)
             if _is_quota_managed(found):
                 yield found
+            else:
+                self.unmanaged.append(queue)
 
     def _environment(self, queue: TemplateResource) -> TemplateResource | None:
         order = queue.get("ServiceEnvironmentOrder")

@@ -24,7 +24,7 @@ from policy_engine.template.nodes import Json
 from policy_engine.template.places import Places
 from policy_engine.template.problems import TemplateProblem
 from policy_engine.template.queues import Linking, QueueResources
-from policy_engine.template.resources import Place, resources_of
+from policy_engine.template.resources import Place, TemplateResource, resources_of
 from policy_engine.template.together import TemplateInput, Together
 from policy_engine.topology.model import Topology
 from policy_engine.topology.source import Path, SourceMap
@@ -70,6 +70,8 @@ class TemplateReading:
 
     queues: tuple[TemplateQueue, ...]
     problems: tuple[TemplateProblem, ...]
+    unmanaged: tuple[TemplateResource, ...]
+    """SageMaker Training queues without quota management."""
     sources: SourceMap
 
     @property
@@ -117,7 +119,7 @@ def _read(together: Together, sources: SourceMap) -> TemplateReading:
         problems += of_queue
         if topology is not None:
             queues.append(TemplateQueue(topology, places.as_sources(), found, places))
-    return TemplateReading(tuple(queues), (*problems, *linking.problems), sources)
+    return TemplateReading(tuple(queues), (*problems, *linking.problems), tuple(linking.unmanaged), sources)
 
 
 def _by_position(finding: Finding) -> tuple[int, int]:

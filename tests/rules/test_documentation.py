@@ -7,14 +7,17 @@ from subprocess import run
 
 import pytest
 from ruamel.yaml import YAML
-from topology_fragments import complete
+from topology_fragments import complete, topology_of
 
+from policy_engine.change import compare, setup_of_queue, setup_of_topology, unmanaged_queue
 from policy_engine.diagnostics import Severity
-from policy_engine.rules import Rule, SuppressionRule, check, registry, rule
+from policy_engine.rules import ChangeRule, Rule, SuppressionRule, check, registry, rule
+from policy_engine.rules.change_checking import check_changes
 from policy_engine.rules.documentation import HEADINGS, documentation
 from policy_engine.rules.pages import pages
 from policy_engine.rules.registry import SERIES
-from policy_engine.topology import parse_topology
+from policy_engine.template import read_template
+from policy_engine.topology import SourceMap, parse_topology
 from policy_engine.topology.document import read_document
 from policy_engine.topology.document.reporting import Report
 
@@ -22,6 +25,12 @@ REPOSITORY = Path(__file__).parents[2]
 DOCS = REPOSITORY / "docs" / "rules"
 RULES = list(registry().values())
 each_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+each_change_rule, each_topology_rule = (
+    pytest.mark.parametrize(
+        "rule", [rule for rule in RULES if isinstance(rule, ChangeRule) is of_changes], ids=lambda rule: rule.id
+    )
+    for of_changes in (True, False)
+)
 SOURCE = re.compile(r"\[[^]]+\]\(https://(docs\.aws\.amazon\.com|github\.com/aws)/[^)\s]+\)")
 
 
@@ -32,6 +41,25 @@ def findings_in(code: str):
     assert document is not None, report.findings
     assert not report.findings
     return check(parse_topology(as_yaml(complete(document.data))).topology)
+
+
+def changes_in(code: str):
+    """What the rules find in a snippet that has a topology, or a template, before and after a change."""
+    report = Report("snippet.yaml", code)
+    document = read_document(report)
+    assert document is not None, report.findings
+    assert isinstance(document.data, dict)
+    before, after = (setups_of(document.data[side]) for side in ("before", "after"))
+    return [each.finding for each in check_changes(compare(before[0], after[0], after[1]))]
+
+
+def setups_of(fragment: dict):
+    """Queues of a topology's fragment or of a template, and queues without quota management."""
+    if "Resources" not in fragment:
+        return [setup_of_topology(topology_of(fragment), SourceMap())], []
+    reading = read_template(fragment)
+    assert [finding for finding in reading.findings if finding.severity is Severity.ERROR] == []
+    return [setup_of_queue(queue) for queue in reading.queues], [unmanaged_queue(each) for each in reading.unmanaged]
 
 
 def as_yaml(data: object) -> str:
@@ -57,12 +85,24 @@ def test_the_title_fits_the_table_of_rules(rule: Rule):
     assert len(f"QM101  warning   {title}") <= 80
 
 
-@each_rule
+@each_change_rule
+def test_the_example_of_a_change_has_what_the_rule_finds(rule: Rule):
+    assert rule.id in {finding.id for finding in changes_in(documentation(rule).code("Example"))}
+
+
+@each_change_rule
+def test_what_to_do_instead_of_a_change_is_not_found_by_the_rule(rule: Rule):
+    found = changes_in(documentation(rule).code("Use instead"))
+    assert rule.id not in {finding.id for finding in found}
+    assert {finding.severity for finding in found} <= {Severity.WARNING, Severity.INFO}
+
+
+@each_topology_rule
 def test_the_example_has_precisely_what_the_rule_finds(rule: Rule):
     assert {finding.id for finding in findings_in(documentation(rule).code("Example"))} == {rule.id}
 
 
-@each_rule
+@each_topology_rule
 def test_nothing_is_found_in_what_to_use_instead(rule: Rule):
     assert findings_in(documentation(rule).code("Use instead")) == []
 
@@ -90,7 +130,7 @@ def test_the_file_is_named_after_the_class_and_stands_in_the_series_of_the_id(ru
     package, _, module = type(rule).__module__.rpartition(".")
     assert SERIES[rule.id[:3]].__name__ == package
     assert re.sub(r"(?<!^)(?=[A-Z])", "_", type(rule).__name__).lower() == module
-    assert re.fullmatch(r"QM[123][0-9]{2}", rule.id)
+    assert re.fullmatch(r"QM[1234][0-9]{2}", rule.id)
 
 
 def test_each_file_of_the_series_has_one_rule_and_each_rule_its_own_id():

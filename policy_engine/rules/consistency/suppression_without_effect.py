@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from policy_engine.diagnostics import Finding, Severity, described
-from policy_engine.rules.kinds import Problem, SuppressionRule
+from policy_engine.rules.kinds import ChangeRule, Problem, Rule, SuppressionRule
 from policy_engine.rules.registry import registry
 from policy_engine.rules.suppressing import acceptable, can_be_suppressed, places
 from policy_engine.topology.model import Suppression, Topology
@@ -64,9 +64,17 @@ class SuppressionWithoutEffect(SuppressionRule):
                 message = f"{rule.id} finds nothing{_place(suppression)}, so this suppresses nothing"
                 yield Problem(path, message, "remove the suppression")
             else:
-                about = "an error" if rule.severity is Severity.ERROR else "a finding about suppressions"
-                message = f"{rule.id} is {about}, which cannot be suppressed"
-                yield Problem(path, message, f"mend what {rule.id} finds, and remove the suppression")
+                yield Problem(path, *_never_suppressed(rule))
+
+
+def _never_suppressed(rule: Rule) -> tuple[str, str]:
+    """What is wrong with suppressing a rule that cannot be, and how to mend it."""
+    if isinstance(rule, ChangeRule):
+        message = f"{rule.id} is about changes, which a topology cannot suppress"
+        return message, f"remove the suppression, and accept a change with batch-quota diff --accept {rule.id}"
+    about = "an error" if rule.severity is Severity.ERROR else "a finding about suppressions"
+    message = f"{rule.id} is {about}, which cannot be suppressed"
+    return message, f"mend what {rule.id} finds, and remove the suppression"
 
 
 def _place(suppression: Suppression) -> str:

@@ -38,6 +38,12 @@ def test_a_suppression_that_accepts_something_is_allowed(place: str | None):
             "QM213 is a finding about suppressions, which cannot be suppressed",
             "mend what QM213 finds, and remove the suppression",
         ),
+        (
+            "QM407",
+            None,
+            "QM407 is about changes, which a topology cannot suppress",
+            "remove the suppression, and accept a change with batch-quota diff --accept QM407",
+        ),
     ],
 )
 def test_one_without_anything_to_accept_is_reported(rule: str, place: str | None, message: str, mend: str):
