@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from aws_cdk import Duration
+from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
@@ -43,12 +43,17 @@ class QuotaManagedQueue(Construct):
         topology: Topology,
         observability: ObservabilityOptions | None = _EVERYTHING,
         access: AccessOptions | None = _FROM_TOPOLOGY,
+        removal_policy: RemovalPolicy | None = None,
+        share_removal_policy: RemovalPolicy | None = None,
     ) -> None:
         """Make the resources of a topology.
 
         :param topology: Whose resources and names. `read_topology` of `policy_engine.topology` reads it from a file.
         :param observability: What watches the queue: all of it by default, nothing if None.
         :param access: How the principals that the topology names get access. None makes no policies for them.
+        :param removal_policy: What becomes of policy, environment, queue and shares when they are removed, replaced, or
+            the stack is deleted. If left out they are deleted, and all their jobs are terminated.
+        :param share_removal_policy: The same for the shares alone. What `removal_policy` says if left out.
         :raises ValueError: With every error that the rules of the policy engine find in it. Warnings do not count.
         """
         findings = check(topology)
@@ -56,8 +61,13 @@ class QuotaManagedQueue(Construct):
         super().__init__(scope, id_)
         self._topology = topology
         queue = topology.queue
+        self._share_removal_policy = share_removal_policy or removal_policy
         self._scheduling_policy = QuotaShareSchedulingPolicy(
-            self, "SchedulingPolicy", scheduling_policy_name=topology.scheduling_policy_name, tags=queue.tags
+            self,
+            "SchedulingPolicy",
+            scheduling_policy_name=topology.scheduling_policy_name,
+            tags=queue.tags,
+            removal_policy=removal_policy,
         )
         self._service_environment = ServiceEnvironment(
             self,
@@ -65,6 +75,7 @@ class QuotaManagedQueue(Construct):
             service_environment_name=topology.service_environment_name,
             capacity_limits=_in_order(topology.capacity),
             tags=queue.tags,
+            removal_policy=removal_policy,
         )
         self._queue = SageMakerTrainingQueue(
             self,
@@ -78,6 +89,7 @@ class QuotaManagedQueue(Construct):
                 for limit in sorted(queue.time_limits, key=lambda limit: limit.reason)
             ],
             tags=queue.tags,
+            removal_policy=removal_policy,
         )
         shares = Construct(self, "Shares")
         self._quota_shares = {
@@ -116,6 +128,7 @@ class QuotaManagedQueue(Construct):
             in_share_preemption=share.in_share_preemption,
             state=share.state,
             tags=quota_share_tags(self._topology, owned),
+            removal_policy=self._share_removal_policy,
         )
 
     @property

@@ -6,7 +6,7 @@ from functools import cached_property
 from types import MappingProxyType
 
 import jsii
-from aws_cdk import Fn, IResolvable, Resource, Token
+from aws_cdk import Fn, IResolvable, RemovalPolicy, Resource, Token
 from aws_cdk import aws_batch as batch
 from aws_cdk import aws_iam as iam
 from aws_cdk.interfaces import aws_batch as references
@@ -25,6 +25,7 @@ from batch_quota.access.statements import (
 from batch_quota.arns import QUOTA_SHARE, arn_problems, name_in
 from batch_quota.interfaces import IQuotaShare, ISageMakerTrainingQueue
 from batch_quota.names import rendered
+from batch_quota.removal import apply, removal_problems, retained_alone_problems
 from batch_quota.service_environment import ServiceEnvironment
 from batch_quota.state import State
 from batch_quota.training_queue import SageMakerTrainingQueue
@@ -143,6 +144,7 @@ class QuotaShare(_QuotaShareBase):
         in_share_preemption: bool | IResolvable = False,
         state: str = State.ENABLED,
         tags: Mapping[str, str] | None = None,
+        removal_policy: RemovalPolicy | None = None,
     ) -> None:
         """Make a quota share.
 
@@ -156,6 +158,8 @@ class QuotaShare(_QuotaShareBase):
             stands for the words ENABLED or DISABLED.
         :param state: DISABLED refuses new jobs; jobs already submitted go on.
         :param tags: Tags of the share, beside those that `Tags.of` adds.
+        :param removal_policy: What becomes of it when it is removed, replaced, or its stack is deleted. If left out
+            it is deleted, and all its jobs are terminated. If it is retained, its queue has to be, too.
         :raises ValueError: With every problem of the props.
         """
         require(
@@ -167,6 +171,8 @@ class QuotaShare(_QuotaShareBase):
             _borrow_limit_problems(strategy, borrow_limit),
             choice_problems("state", state, State),
             tag_problems(tags),
+            removal_problems(removal_policy),
+            _retention_problems(removal_policy, job_queue),
             _queue_problems(job_queue, quota_share_name, capacity_limits),
         )
         super().__init__(scope, id_, physical_name=quota_share_name)
@@ -192,6 +198,8 @@ class QuotaShare(_QuotaShareBase):
             state=state,
             tags=tags,
         )
+        self._removal_policy = removal_policy
+        apply(self._resource, removal_policy)
         if isinstance(job_queue, SageMakerTrainingQueue):
             job_queue.attach(quota_share_name, self)
 
@@ -212,6 +220,11 @@ class QuotaShare(_QuotaShareBase):
     def job_queue(self) -> ISageMakerTrainingQueue:
         """The queue whose capacity the share has a part of."""
         return self._job_queue
+
+    @property
+    def removal_policy(self) -> RemovalPolicy | None:
+        """What becomes of it when it leaves its stack. None: it is deleted, as CloudFormation does."""
+        return self._removal_policy
 
     @property
     def capacity_limits(self) -> Mapping[str, float]:
@@ -300,6 +313,12 @@ def _job_tag_problems(value: str) -> Iterator[str]:
             f"job_tag_value: the names of queue and share make a tag of {len(value)} characters; "
             f"AWS allows {MAX_TAG_VALUE_LENGTH}"
         )
+
+
+def _retention_problems(removal_policy: RemovalPolicy | None, queue: ISageMakerTrainingQueue) -> Iterator[str]:
+    if isinstance(queue, SageMakerTrainingQueue):
+        needed = {queue.node.path: queue.removal_policy}
+        yield from retained_alone_problems("share", removal_policy, needed, "deleting it terminates the share's jobs")
 
 
 def _queue_problems(queue: ISageMakerTrainingQueue, name: str, limits: Mapping[str, float]) -> Iterator[str]:

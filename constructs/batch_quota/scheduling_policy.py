@@ -6,13 +6,14 @@ from enum import StrEnum
 from functools import cached_property
 
 import jsii
-from aws_cdk import Resource
+from aws_cdk import RemovalPolicy, Resource
 from aws_cdk import aws_batch as batch
 from aws_cdk.interfaces import aws_batch as references
 from constructs import Construct
 
 from batch_quota.arns import SCHEDULING_POLICY, arn_problems, name_in
 from batch_quota.names import rendered
+from batch_quota.removal import apply, removal_problems
 from batch_quota.validation import choice_problems, name_problems, require, tag_problems
 
 
@@ -52,12 +53,15 @@ class QuotaShareSchedulingPolicy(_SchedulingPolicyBase):
         scheduling_policy_name: str | None = None,
         idle_resource_assignment_strategy: str = IdleResourceAssignmentStrategy.FIFO,
         tags: Mapping[str, str] | None = None,
+        removal_policy: RemovalPolicy | None = None,
     ) -> None:
         """Make a scheduling policy.
 
         :param scheduling_policy_name: CloudFormation makes one up if left out. Another name is another policy.
         :param idle_resource_assignment_strategy: Order in which idle capacity goes to shares that borrow.
         :param tags: Tags of the policy, beside those that `Tags.of` adds.
+        :param removal_policy: What becomes of it when it is removed, replaced, or its stack is deleted. If left out
+            it is deleted; AWS refuses that while a queue uses it.
         :raises ValueError: With every problem of the props.
         """
         require(
@@ -68,6 +72,7 @@ class QuotaShareSchedulingPolicy(_SchedulingPolicyBase):
                 "idle_resource_assignment_strategy", idle_resource_assignment_strategy, IdleResourceAssignmentStrategy
             ),
             tag_problems(tags),
+            removal_problems(removal_policy),
         )
         super().__init__(scope, id_, physical_name=scheduling_policy_name)
         self._rendered_name = rendered(self, scheduling_policy_name)
@@ -80,11 +85,18 @@ class QuotaShareSchedulingPolicy(_SchedulingPolicyBase):
             ),
             tags=tags,
         )
+        self._removal_policy = removal_policy
+        apply(self._resource, removal_policy)
 
     @staticmethod
     def from_scheduling_policy_arn(scope: Construct, id_: str, scheduling_policy_arn: str) -> batch.ISchedulingPolicy:
         """Refer to a quota share scheduling policy that is made elsewhere."""
         return _ImportedSchedulingPolicy(scope, id_, scheduling_policy_arn)
+
+    @property
+    def removal_policy(self) -> RemovalPolicy | None:
+        """What becomes of it when it leaves its stack. None: it is deleted, as CloudFormation does."""
+        return self._removal_policy
 
     @cached_property
     def scheduling_policy_arn(self) -> str:

@@ -6,7 +6,7 @@ from functools import cached_property
 from types import MappingProxyType
 
 import jsii
-from aws_cdk import Resource
+from aws_cdk import RemovalPolicy, Resource
 from aws_cdk import aws_batch as batch
 from aws_cdk.interfaces import aws_batch as references
 from constructs import Construct
@@ -14,6 +14,7 @@ from constructs import Construct
 from batch_quota.arns import SERVICE_ENVIRONMENT, arn_problems, name_in
 from batch_quota.interfaces import ISageMakerTrainingQueue, IServiceEnvironment
 from batch_quota.names import rendered
+from batch_quota.removal import apply, removal_problems
 from batch_quota.state import State
 from batch_quota.validation import capacity_problems, choice_problems, name_problems, require, tag_problems
 
@@ -51,6 +52,7 @@ class ServiceEnvironment(_ServiceEnvironmentBase):
         service_environment_name: str | None = None,
         state: str = State.ENABLED,
         tags: Mapping[str, str] | None = None,
+        removal_policy: RemovalPolicy | None = None,
     ) -> None:
         """Make a service environment.
 
@@ -58,6 +60,8 @@ class ServiceEnvironment(_ServiceEnvironmentBase):
         :param service_environment_name: CloudFormation makes one up if left out. Another name is another environment.
         :param state: DISABLED makes the queue hold its jobs back until it is enabled again.
         :param tags: Tags of the environment, beside those that `Tags.of` adds.
+        :param removal_policy: What becomes of it when it is removed, replaced, or its stack is deleted. If left out
+            it is deleted; AWS refuses that while a queue uses it.
         :raises ValueError: With every problem of the props.
         """
         require(
@@ -67,6 +71,7 @@ class ServiceEnvironment(_ServiceEnvironmentBase):
             name_problems("service_environment_name", service_environment_name),
             choice_problems("state", state, State),
             tag_problems(tags),
+            removal_problems(removal_policy),
         )
         super().__init__(scope, id_, physical_name=service_environment_name)
         self._rendered_name = rendered(self, service_environment_name)
@@ -84,6 +89,8 @@ class ServiceEnvironment(_ServiceEnvironmentBase):
             state=state,
             tags=tags,
         )
+        self._removal_policy = removal_policy
+        apply(self._resource, removal_policy)
 
     @staticmethod
     def from_service_environment_arn(scope: Construct, id_: str, service_environment_arn: str) -> IServiceEnvironment:
@@ -94,6 +101,11 @@ class ServiceEnvironment(_ServiceEnvironmentBase):
     def capacity_limits(self) -> Mapping[str, float]:
         """Whole instances of each SageMaker instance type."""
         return self._capacity_limits
+
+    @property
+    def removal_policy(self) -> RemovalPolicy | None:
+        """What becomes of it when it leaves its stack. None: it is deleted, as CloudFormation does."""
+        return self._removal_policy
 
     @property
     def queue(self) -> ISageMakerTrainingQueue | None:

@@ -9,7 +9,7 @@ from functools import cached_property
 from types import MappingProxyType
 
 import jsii
-from aws_cdk import ArnFormat, Duration, Resource, Stack
+from aws_cdk import ArnFormat, Duration, RemovalPolicy, Resource, Stack
 from aws_cdk import aws_batch as batch
 from aws_cdk import aws_iam as iam
 from aws_cdk.interfaces import aws_batch as references
@@ -20,6 +20,8 @@ from batch_quota.access.statements import operate_queue_statements, view_stateme
 from batch_quota.arns import JOB_QUEUE, arn_problems, name_in
 from batch_quota.interfaces import IQuotaShare, ISageMakerTrainingQueue, IServiceEnvironment
 from batch_quota.names import known, rendered
+from batch_quota.removal import apply, removal_problems, retained_alone_problems
+from batch_quota.scheduling_policy import QuotaShareSchedulingPolicy
 from batch_quota.service_environment import SAGEMAKER_TRAINING, ServiceEnvironment
 from batch_quota.state import State
 from batch_quota.validation import (
@@ -109,6 +111,7 @@ class SageMakerTrainingQueue(_TrainingQueueBase):
         time_limits: Sequence[RunnableTimeLimit] = (),
         state: str = State.ENABLED,
         tags: Mapping[str, str] | None = None,
+        removal_policy: RemovalPolicy | None = None,
     ) -> None:
         """Make a job queue.
 
@@ -119,6 +122,9 @@ class SageMakerTrainingQueue(_TrainingQueueBase):
         :param time_limits: At most one a reason. Without one, a job that can never run blocks its share for ever.
         :param state: DISABLED refuses new jobs; jobs already submitted go on.
         :param tags: Tags of the queue, beside those that `Tags.of` adds.
+        :param removal_policy: What becomes of it when it is removed, replaced, or its stack is deleted. If left out
+            it is deleted, and all its jobs are terminated. If it is retained, its environment and its policy have to
+            be, too.
         :raises ValueError: With every problem of the props.
         """
         require(
@@ -131,6 +137,8 @@ class SageMakerTrainingQueue(_TrainingQueueBase):
             _time_limit_problems(time_limits),
             choice_problems("state", state, State),
             tag_problems(tags),
+            removal_problems(removal_policy),
+            _retention_problems(removal_policy, service_environment, scheduling_policy),
         )
         super().__init__(scope, id_, physical_name=job_queue_name)
         self._rendered_name = rendered(self, job_queue_name)
@@ -154,6 +162,8 @@ class SageMakerTrainingQueue(_TrainingQueueBase):
             state=state,
             tags=tags,
         )
+        self._removal_policy = removal_policy
+        apply(self._resource, removal_policy)
         if isinstance(service_environment, ServiceEnvironment):
             service_environment.attach(self)
 
@@ -183,6 +193,11 @@ class SageMakerTrainingQueue(_TrainingQueueBase):
     def service_environment(self) -> IServiceEnvironment:
         """Whose capacity the queue's jobs use."""
         return self._service_environment
+
+    @property
+    def removal_policy(self) -> RemovalPolicy | None:
+        """What becomes of it when it leaves its stack. None: it is deleted, as CloudFormation does."""
+        return self._removal_policy
 
     @property
     def quota_shares(self) -> Mapping[str, IQuotaShare]:
@@ -248,6 +263,18 @@ def _service_environment_problems(environment: IServiceEnvironment) -> Iterator[
 def _scheduling_policy_problems(policy: batch.ISchedulingPolicy) -> Iterator[str]:
     if isinstance(policy, batch.FairshareSchedulingPolicy):
         yield "scheduling_policy: a fair-share policy cannot manage quota shares; use QuotaShareSchedulingPolicy"
+
+
+def _retention_problems(
+    removal_policy: RemovalPolicy | None, environment: IServiceEnvironment, policy: batch.ISchedulingPolicy
+) -> Iterator[str]:
+    made_here = [
+        each for each in (environment, policy) if isinstance(each, ServiceEnvironment | QuotaShareSchedulingPolicy)
+    ]
+    needed = {each.node.path: each.removal_policy for each in made_here}
+    yield from retained_alone_problems(
+        "queue", removal_policy, needed, "AWS refuses to delete it while a queue uses it, and the deletion fails"
+    )
 
 
 def _time_limit_problems(limits: Sequence[RunnableTimeLimit]) -> Iterator[str]:
