@@ -24,11 +24,12 @@ Document = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One action on one resource, and what is known of it."""
+    """One action on one resource, what is known of it, and the policy that the resource has, if it has one."""
 
     action: str
     resource: str
     context: Mapping[str, str] = field(default_factory=dict)
+    resource_policy: Document | None = None
 
 
 def allowed(policies: Iterable[Document], requests: Sequence[Request]) -> list[bool]:
@@ -39,7 +40,12 @@ def allowed(policies: Iterable[Document], requests: Sequence[Request]) -> list[b
         "account": ACCOUNT,
         "policies": list(policies),
         "requests": [
-            {"action": request.action, "resource": request.resource, "context": dict(request.context)}
+            {
+                "action": request.action,
+                "resource": request.resource,
+                "context": dict(request.context),
+                **({"resourcePolicy": request.resource_policy} if request.resource_policy else {}),
+            }
             for request in requests
         ],
     }

@@ -9,7 +9,7 @@ const { runSimulation } = createRequire(join(process.argv[2], "package.json"))("
 const { account, policies, requests } = JSON.parse(await text(process.stdin));
 
 const decisions = [];
-for (const { action, resource, context } of requests) {
+for (const { action, resource, context, resourcePolicy } of requests) {
   const simulated = await runSimulation(
     {
       request: {
@@ -21,6 +21,7 @@ for (const { action, resource, context } of requests) {
       identityPolicies: policies.map((policy, number) => ({ name: `policy-${number}`, policy })),
       serviceControlPolicies: [],
       resourceControlPolicies: [],
+      resourcePolicy,
     },
     {},
   );

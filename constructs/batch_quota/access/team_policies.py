@@ -8,15 +8,13 @@ from aws_cdk import Annotations, Aws, CfnCondition, CfnOutput, Fn, Stack, Token
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from batch_quota.access.granting import OTHER_ACCOUNT
 from batch_quota.access.packing import StatementsOf, document, packed
 from batch_quota.access.team_terms import TeamTerms
 from batch_quota.acknowledgements import acknowledge_wildcards
 from batch_quota.arns import name_in
 from batch_quota.validation import is_token, require
 from policy_engine.topology.identities import Identity, identity, may_operate, may_submit, may_view
-
-OTHER_ACCOUNT = "batch-quota:other-account"
-"""Id of the warning about principals that are not of the stack's account."""
 
 _POLICY_NAME = re.compile(r"[A-Za-z0-9_+=,.@-]{1,128}")
 """IAM API reference, CreatePolicy."""

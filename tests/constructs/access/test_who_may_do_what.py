@@ -153,7 +153,6 @@ MAY_NOT: Mapping[str, Mapping[str, Operation]] = {
             "search-background", priority=501, tag="ml-queue/search-prod"
         ),
         "submit to a share that is not there yet": submit("search-prod-2"),
-        "submit to the queue and no share": do("batch:SubmitServiceJob", f"{BATCH}:job-queue/ml-queue"),
         "change a job's priority": update("search-prod", 1),
         "terminate a job": terminate("search-prod"),
         "make another team's job their own": retag("vision", "search-prod"),
