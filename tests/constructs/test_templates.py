@@ -13,6 +13,7 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
 from app import populate
+from policy_engine.rules import check
 from policy_engine.topology import Topology, read_topology
 
 Json = dict[str, Any]
@@ -104,7 +105,21 @@ def test_the_template_is_within_cloudformations_limits(template: Json):
 
 
 def test_cdk_nag_and_cdks_own_validation_find_nothing(assembly: Path):
-    assert json.loads((assembly / "validation-report.json").read_text())["pluginReports"] == []
+    reports = json.loads((assembly / "validation-report.json").read_text())["pluginReports"]
+    assert [report for report in reports if report["pluginName"] != "BatchQuota"] == []
+
+
+def test_the_policy_engine_finds_risks_where_the_rules_do_and_none_in_the_examples(assembly: Path):
+    reports = json.loads((assembly / "validation-report.json").read_text())["pluginReports"]
+    (found,) = [report["violations"] for report in reports if report["pluginName"] == "BatchQuota"]
+    made = {"minimal": MINIMAL, "largest": LARGEST}
+    assert {(each["ruleName"], each["severity"]) for each in found} == {
+        (finding.id, finding.severity.value)
+        for data in made.values()
+        for finding in check(Topology.model_validate(data))
+    }
+    paths = [place["constructPath"] for each in found for place in each["violatingConstructs"]]
+    assert {path.partition("/")[0] for path in paths} == set(made)
 
 
 def test_cdk_nag_fails_the_synthesis_of_the_app_for_what_it_finds(app: App, tmp_path: Path):
@@ -112,8 +127,8 @@ def test_cdk_nag_fails_the_synthesis_of_the_app_for_what_it_finds(app: App, tmp_
     s3.CfnBucket(Stack(app, "Beside"), "Bucket")
     with pytest.raises(RuntimeError, match="ValidationFailed"):
         app.synth()
-    (report,) = json.loads((tmp_path / "cdk.out" / "validation-report.json").read_text())["pluginReports"]
-    assert report["pluginName"] == "AwsSolutions"
+    reports = json.loads((tmp_path / "cdk.out" / "validation-report.json").read_text())["pluginReports"]
+    (report,) = [each for each in reports if each["pluginName"] == "AwsSolutions"]
     assert {place["constructPath"] for found in report["violations"] for place in found["violatingConstructs"]} == {
         "Beside/Bucket"
     }

@@ -1,0 +1,83 @@
+"""Replaying a trace on a queue of a template, and what breaks its expectations."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from batch_quota.policy_validation.ids import ValidationId
+from batch_quota.policy_validation.options import TraceReplay
+from batch_quota.policy_validation.violations import Violations
+from policy_engine.diagnostics import Finding, InputError, Severity, one_line
+from policy_engine.template import Place, TemplateQueue
+from policy_engine.topology import Topology
+from policy_engine.topology.expectations import QUEUE
+
+if TYPE_CHECKING:
+    from policy_engine.report.expectations import Verdict
+
+
+def replay_on(queue: TemplateQueue, given: TraceReplay, violations: Violations) -> None:
+    """Replay a trace on a queue, and note each expectation that does not hold, and why a replay is none."""
+    # The replay compiles machine code: nobody waits for it who has no trace.
+    from policy_engine.report.assessment import assess
+    from policy_engine.scheduler import replay
+    from policy_engine.trace import read_events, read_trace
+
+    topology, problem = _with(queue.topology, given)
+    if problem is not None:
+        violations.add(ValidationId.UNUSABLE_REPLAY, Severity.ERROR, problem, "", queue.place(("queue",)))
+        return
+
+    def note(finding: Finding) -> None:
+        violations.add(finding.id, Severity.WARNING, one_line(finding), "", queue.place(("queue",)))
+
+    try:
+        jobs = read_trace(given.trace, shares=[owned.name for owned in topology.quota_shares()], note=note)
+        events = () if given.events is None else read_events(given.events, trace=jobs, topology=topology)
+    except InputError as error:
+        for finding in error.findings:
+            violations.add(finding.id, Severity.ERROR, one_line(finding), "", queue.place(("queue",)))
+        return
+    for verdict in assess(replay(topology, jobs, events=events)).verdicts:
+        if not verdict.held:
+            places = tuple(_places(queue, verdict.target))
+            violations.add(ValidationId.BROKEN_EXPECTATION, Severity.ERROR, _said(verdict, given), _MEND, *places)
+
+
+_MEND = "change the topology and replay again with batch-quota replay, or expect less"
+
+
+def _said(verdict: "Verdict", given: TraceReplay) -> str:
+    from policy_engine.report.replay_text import measured_text
+
+    expected = f"{verdict.target} {verdict.expectation.metric} {verdict.expectation.bound}"
+    return f"{given.trace} breaks the expectation {expected}: {measured_text(verdict)}; {verdict.because}"
+
+
+def _places(queue: TemplateQueue, target: str) -> Iterator[Place]:
+    """The resources that an expectation is about: a share, all of a team's, or the queue."""
+    if target == QUEUE:
+        yield queue.place(("queue",))
+        return
+    for owned in queue.topology.quota_shares():
+        if target in {owned.name, owned.team}:
+            yield queue.place(("teams", owned.team, "shares", owned.name))
+
+
+def _with(topology: Topology, given: TraceReplay) -> tuple[Topology, str | None]:
+    """The topology with the expectations and assumptions of a replay, on top of its own; or what is wrong with them."""
+    data = topology.model_dump(mode="json", by_alias=True)
+    expectations = {**data["expectations"]}
+    for target, bounds in given.expectations.items():
+        expectations[target] = {**expectations.get(target, {}), **bounds}
+    if not expectations:
+        return topology, f"the trace {given.trace} is given, and nothing is expected of it: add expectations"
+    if not given.expectations and not given.assumptions:
+        return topology, None
+    changed = {"expectations": expectations, "assumptions": {**data["assumptions"], **given.assumptions}}
+    try:
+        return Topology.model_validate({**data, **changed}), None
+    except ValidationError as error:
+        problems = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
+        return topology, f"the replay of {given.trace} is not valid: {problems}"
