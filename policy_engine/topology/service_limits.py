@@ -30,3 +30,5 @@ TIME_LIMIT_REASONS = (
 MAX_TAGS = 50
 MAX_TAG_KEY_LENGTH = 128
 MAX_TAG_VALUE_LENGTH = 256
+MAX_MANAGED_POLICIES = 10
+"""Managed policies of an IAM role or user, unless AWS has raised the account's quota (IAM and AWS STS quotas)."""
