@@ -13,6 +13,7 @@ from policy_engine.topology.reading_errors import ReadingError
 from policy_engine.topology.suggestions import did_you_mean
 
 _WIDTH = 80
+_SYNTH_SERIES = "QM5"
 
 
 @click.command("rules")
@@ -54,4 +55,6 @@ def _chosen(ids: tuple[str, ...]) -> list[Rule]:
 def _unknown(rule_id: str) -> str:
     if rule_id in set(ReadingError):
         return f"{rule_id} is no rule, but an error in reading a topology; docs/reading-errors.md explains it"
+    if rule_id.startswith(_SYNTH_SERIES):
+        return f"{rule_id} is no rule, but a finding of validation in synth; docs/policy-validation.md explains it"
     return f"there is no rule {rule_id!r}; {did_you_mean(rule_id, registry(), '`batch-quota rules` lists them')}"

@@ -109,6 +109,7 @@ SUPPRESSION_RULES = {"QM211", "QM212", "QM213"}
         (["QM3010"], "there is no rule 'QM3010'; did you mean 'QM310'?"),
         (["borrowing"], "there is no rule 'BORROWING'; `batch-quota rules` lists them"),
         (["QM003"], "QM003 is no rule, but an error in reading a topology; docs/reading-errors.md explains it"),
+        (["QM501"], "QM501 is no rule, but a finding of validation in synth; docs/policy-validation.md explains it"),
         (["QM101", "Q314", "x"], "there is no rule 'Q314'; did you mean 'QM314'?"),
     ],
 )

@@ -62,6 +62,12 @@ RESOURCES = {
         "AWS::Batch::JobQueue": 1,
         "AWS::Batch::QuotaShare": 3,
     },
+    "policy_validation": {
+        "AWS::Batch::SchedulingPolicy": 2,
+        "AWS::Batch::ServiceEnvironment": 2,
+        "AWS::Batch::JobQueue": 2,
+        "AWS::Batch::QuotaShare": 9,
+    },
 }
 
 
@@ -73,3 +79,16 @@ def test_an_example_synthesizes_what_it_says(example: str, tmp_path: Path, monke
     (template,) = [path.read_text() for path in tmp_path.glob("*.template.json")]
     assert cfnlint.api.lint(template, regions=["us-east-1"]) == []
     assert Counter(r["Type"] for r in json.loads(template)["Resources"].values()) == RESOURCES[example]
+
+
+def test_the_example_of_validation_replays_its_trace_and_acknowledges_what_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    app = partial(aws_cdk.App, outdir=str(tmp_path), builtin_cloud_formation_validation=False)
+    monkeypatch.setattr(aws_cdk, "App", app)
+    runpy.run_path(str(EXAMPLES / "policy_validation.py"), run_name="__main__")
+    (report,) = json.loads((tmp_path / "validation-report.json").read_text())["pluginReports"]
+    assert (report["pluginName"], report["violations"]) == ("BatchQuota", [])
+    assert [(each["ruleName"], each["acknowledgedAt"]) for each in report["suppressedViolations"]] == [
+        ("QM301", "research-platform/ByHand")
+    ]

@@ -1,6 +1,7 @@
 """The policy engine at synthesis: what it finds in which constructs, what is acknowledged, what a trace shows."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -471,3 +472,12 @@ def test_a_broken_expectation_ends_the_program_with_a_status_and_says_what_broke
     assert "ERROR" in done.stderr
     assert "breaks the expectation search wait_p95 <= 5m" in done.stderr
     assert "Acknowledge with 'BatchQuota::QM501'" in done.stderr
+
+
+def test_the_python_of_the_page_runs():
+    page = (CHECKOUT / "docs" / "policy-validation.md").read_text()
+    names: dict[str, object] = {}
+    for code in re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
+        exec(compile(code, "policy-validation.md", "exec"), names)  # noqa: S102 (our own page)
+        names["construct"] = names["app"]
+    assert isinstance(names["replay"], TraceReplay)
