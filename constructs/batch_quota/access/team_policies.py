@@ -4,28 +4,21 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from aws_cdk import Annotations, Aws, CfnCondition, CfnOutput, Fn, Stack, Token
+from aws_cdk import Annotations, CfnOutput
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from batch_quota.access.attaching import AccountPrincipals
 from batch_quota.access.granting import OTHER_ACCOUNT
 from batch_quota.access.packing import StatementsOf, document, packed
 from batch_quota.access.team_terms import TeamTerms
-from batch_quota.acknowledgements import acknowledge_wildcards
 from batch_quota.arns import name_in
-from batch_quota.validation import is_token, require
+from batch_quota.validation import require
 from policy_engine.topology.identities import Identity, identity, may_operate, may_submit, may_view
 
 _POLICY_NAME = re.compile(r"[A-Za-z0-9_+=,.@-]{1,128}")
 """IAM API reference, CreatePolicy."""
 _LONGEST_SUFFIX = "-operate-20"
-_SERVICE_JOBS_REASON = (
-    "A service job gets its id when it is submitted, so no policy can name it. What limits the statement is the ARN of "
-    "the quota share beside it, or the tag batch-quota:quota-share of the job in its condition."
-)
-_READING_REASON = (
-    "Actions that only read, and that take no resource: the service authorization reference lists none for them."
-)
 
 
 class TeamPolicies(Construct):
@@ -35,16 +28,26 @@ class TeamPolicies(Construct):
     permission set, as a customer managed policy.
     """
 
-    def __init__(self, scope: Construct, id_: str, *, terms: TeamTerms, name_start: str | None = None) -> None:
+    def __init__(
+        self,
+        scope: Construct,
+        id_: str,
+        *,
+        terms: TeamTerms,
+        account_principals: AccountPrincipals,
+        name_start: str | None = None,
+    ) -> None:
         """Make the policies that somebody in the team needs.
 
         :param terms: The team. The tags of its shares' jobs must be known, not tokens.
+        :param account_principals: Knows who is of the stack's account.
         :param name_start: How the policies' names start. CloudFormation makes names up if it is left out.
         :raises ValueError: If a name would be one that IAM refuses.
         """
         require(scope, id_, _name_problems(name_start))
         super().__init__(scope, id_)
         self._terms = terms
+        self._account_principals = account_principals
         self._name_start = name_start
         self._policies = MappingProxyType(
             {
@@ -76,13 +79,9 @@ class TeamPolicies(Construct):
                 f"{what}{suffix}",
                 managed_policy_name=self._name(what, suffix),
                 policy_document=document(statements_of(self._terms.queue, shares)),
-                roles=self._names([found for found in attachable if found.is_role]),
-                users=self._names([found for found in attachable if not found.is_role]),
+                roles=self._account_principals.names(found for found in attachable if found.is_role),
+                users=self._account_principals.names(found for found in attachable if not found.is_role),
             )
-            wildcard, reason = (
-                ("*", _READING_REASON) if what == "View" else (self._terms.queue.service_jobs_arn, _SERVICE_JOBS_REASON)
-            )
-            acknowledge_wildcards(policy, {wildcard: reason})
             self._output_name(f"{what}PolicyName{suffix}", policy, everybody)
             made.append(policy)
         return made
@@ -91,31 +90,6 @@ class TeamPolicies(Construct):
         if self._name_start is None:
             return None
         return f"{self._name_start}-{what.lower()}{f'-{suffix}' if suffix else ''}"
-
-    def _names(self, identities: Sequence[Identity]) -> Sequence[str] | None:
-        """Names to attach to. CloudFormation takes names without an account, so it must be the right one.
-
-        If the account is known at deployment only, the template compares it.
-        """
-        by_account: dict[str, set[str]] = {}
-        for found in identities:
-            by_account.setdefault(found.account, set()).add(found.name)
-        account = Stack.of(self).account
-        if not is_token(account):
-            return sorted(by_account.get(account, ())) or None
-        names: object = Aws.NO_VALUE
-        for each in sorted(by_account, reverse=True):
-            names = Fn.condition_if(self._is_account(each).logical_id, sorted(by_account[each]), names)
-        return Token.as_list(names) if by_account else None
-
-    def _is_account(self, account: str) -> CfnCondition:
-        """The condition that the stack is in an account: one for all teams of a scope."""
-        parent, id_ = self.node.scope, f"IsAccount{account}"
-        scope = parent if isinstance(parent, Construct) else self
-        found = scope.node.try_find_child(id_)
-        if isinstance(found, CfnCondition):
-            return found
-        return CfnCondition(scope, id_, expression=Fn.condition_equals(Aws.ACCOUNT_ID, account))
 
     def _output_name(self, id_: str, policy: iam.CfnManagedPolicy, everybody: Iterable[Identity]) -> None:
         sets = sorted({found.permission_set for found in everybody if found.is_of_identity_center})
@@ -128,8 +102,8 @@ class TeamPolicies(Construct):
             )
 
     def _warn_of_other_accounts(self, arns: Iterable[str]) -> None:
-        account = Stack.of(self).account
-        if is_token(account):
+        account = self._account_principals.account
+        if account is None:
             return
         others = [arn for arn in arns if (found := identity(arn)) is not None and found.account != account]
         if others:

@@ -6,12 +6,22 @@ from types import MappingProxyType
 from aws_cdk import Annotations
 from constructs import Construct
 
+from batch_quota.access.attaching import AccountPrincipals
 from batch_quota.access.granting import IDENTITY_CENTER
 from batch_quota.access.options import AccessOptions
 from batch_quota.access.team_policies import TeamPolicies
 from batch_quota.access.team_terms import TeamTerms
+from batch_quota.acknowledgements import acknowledge_wildcards
 from policy_engine.diagnostics import Finding
 from policy_engine.rules.consistency.identity_center_principal import IdentityCenterPrincipal
+
+_SERVICE_JOBS_REASON = (
+    "A service job gets its id when it is submitted, so no policy can name it. What limits the statement is the ARN of "
+    "the quota share beside it, or the tag batch-quota:quota-share of the job in its condition."
+)
+_READING_REASON = (
+    "Actions that only read, and that take no resource: the service authorization reference lists none for them."
+)
 
 
 class TopologyAccess(Construct):
@@ -36,6 +46,7 @@ class TopologyAccess(Construct):
         :raises ValueError: If a policy would get a name that IAM refuses.
         """
         super().__init__(scope, id_)
+        account_principals = AccountPrincipals(self)
         prefix = options.managed_policy_name_prefix
         self._teams = MappingProxyType(
             {
@@ -43,11 +54,14 @@ class TopologyAccess(Construct):
                     self,
                     name or "-",
                     terms=terms,
+                    account_principals=account_principals,
                     name_start=None if prefix is None else f"{prefix}-{topology_name}-{name}",
                 )
                 for name, terms in teams.items()
             }
         )
+        for service_jobs in {terms.queue.service_jobs_arn for terms in teams.values()}:
+            acknowledge_wildcards(self, {service_jobs: _SERVICE_JOBS_REASON, "*": _READING_REASON})
         for finding in findings:
             if finding.id == IdentityCenterPrincipal.id:
                 Annotations.of(self).add_warning_v2(IDENTITY_CENTER, f"{finding.message}; {finding.help}.")

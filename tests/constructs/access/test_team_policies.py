@@ -128,8 +128,8 @@ def test_a_stack_that_does_not_know_its_account_compares_it_at_deployment(make: 
     stack = make(of(search=team, vision={"viewers": [role("a")]}))
     template = Template.from_stack(stack).to_json()
     assert [condition["Fn::Equals"] for condition in template["Conditions"].values()] == [
-        [{"Ref": "AWS::AccountId"}, "444455556666"],
         [{"Ref": "AWS::AccountId"}, "111122223333"],
+        [{"Ref": "AWS::AccountId"}, "444455556666"],
     ]
     assert {name: len(documents) for name, documents in principals(template).items()} == {"a": 2, "c": 1}
 
