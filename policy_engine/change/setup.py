@@ -200,7 +200,8 @@ def _tags(tags: Mapping[str, str]) -> dict[str, Setting]:
 def _template_tags(resource: TemplateResource) -> dict[str, Setting]:
     tags = resource.get("Tags")
     known = tags.value.items() if tags is not None and isinstance(tags.value, Mapping) else ()
-    return {f"tag {key}": str(node.value) for key, node in known if isinstance(node.value, str | int | float)}
+    values = {key: node.value for key, node in known if not isinstance(node.value, bool)}
+    return {f"tag {key}": str(value) for key, value in values.items() if isinstance(value, str | int | float)}
 
 
 def _share_path(owned: OwnedShare) -> Path:

@@ -24,9 +24,10 @@ from policy_engine.template.nodes import Json
 from policy_engine.template.places import Places
 from policy_engine.template.problems import TemplateProblem
 from policy_engine.template.queues import Linking, QueueResources
-from policy_engine.template.resources import Place, TemplateResource, resources_of
+from policy_engine.template.resources import Place, TemplateResource, loops_in, resources_of
 from policy_engine.template.together import TemplateInput, Together
 from policy_engine.topology.model import Topology
+from policy_engine.topology.reading_errors import ReadingError
 from policy_engine.topology.source import Path, SourceMap
 
 _ALONE = ""
@@ -113,13 +114,19 @@ def _read(together: Together, sources: SourceMap) -> TemplateReading:
     resources = [resource for scope in together.scopes.values() for resource in resources_of(scope)]
     linking = Linking(resources, {name: together.account(name) for name in together.scopes})
     queues: list[TemplateQueue] = []
-    problems: list[TemplateProblem] = []
+    problems = [_loop(place) for scope in together.scopes.values() for place in loops_in(scope)]
     for found in linking.queues():
         topology, places, of_queue = topology_of(found, sources)
         problems += of_queue
         if topology is not None:
             queues.append(TemplateQueue(topology, places.as_sources(), found, places))
     return TemplateReading(tuple(queues), (*problems, *linking.problems), tuple(linking.unmanaged), sources)
+
+
+def _loop(place: Place) -> TemplateProblem:
+    message = "Fn::ForEach makes resources of quota management that are known only at deployment"
+    mend = "judge the template that `aws cloudformation get-template --template-stage Processed` prints"
+    return TemplateProblem(ReadingError.UNKNOWN_UNTIL_DEPLOYMENT, message, mend, place)
 
 
 def _by_position(finding: Finding) -> tuple[int, int]:

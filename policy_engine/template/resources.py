@@ -10,6 +10,7 @@ from policy_engine.topology.source import Path
 
 RETAINING = frozenset({"Retain", "RetainExceptOnCreate"})
 DELETE = "Delete"
+_LOOP = "Fn::ForEach"
 
 
 class ResourceKind(StrEnum):
@@ -86,7 +87,8 @@ class TemplateResource:
     def name(self) -> str | None:
         """Its physical name, if the template says it."""
         node = self.properties.get(self.kind.name_property)
-        return node.value if node is not None and isinstance(node.value, str) else None
+        written = None if node is None or isinstance(node.value, bool) else node.value
+        return str(written) if isinstance(written, str | int) else None
 
     def get(self, *keys: str) -> Node | None:
         """A property, or a property of a property."""
@@ -119,6 +121,13 @@ def resources_of(scope: Scope) -> Iterator[TemplateResource]:
                 update_replace_policy=_policy(data, "UpdateReplacePolicy"),
                 depends_on=frozenset(_names(data.get("DependsOn"))),
             )
+
+
+def loops_in(scope: Scope) -> Iterator[Place]:
+    """Where a template makes quota-management resources in a loop, so that nobody knows them before deployment."""
+    for key, data in scope.section("Resources").items():
+        if key.startswith(_LOOP) and any(kind.value in str(data) for kind in ResourceKind):
+            yield Place(scope.name, ("Resources", key))
 
 
 def named_by(node: Node) -> str | None:

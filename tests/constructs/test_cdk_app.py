@@ -128,6 +128,30 @@ def test_a_stack_has_the_topologys_name_as_cloudformation_takes_it(app: App, top
     assert stack in [child.node.id for child in app.node.children]
 
 
+@pytest.mark.parametrize(("given", "protected"), [(None, False), (True, True), ("true", True), ("false", False)])
+def test_stacks_are_protected_from_deletion_if_the_context_says_so(
+    synth: Callable[..., int],
+    topology_file: Callable[..., str],
+    tmp_path: Path,
+    given: object,
+    protected: bool,  # noqa: FBT001
+):
+    context = {} if given is None else {"termination_protection": given}
+    assert synth(topologies=[topology_file("a.yaml", name="first")], **context) == 0
+    manifest = json.loads((tmp_path / "cdk.out" / "manifest.json").read_text())
+    assert manifest["artifacts"]["first"]["properties"]["terminationProtection"] is protected
+
+
+def test_warnings_are_told_once_and_by_the_plugin(
+    synth: Callable[..., int], topology_file: Callable[..., str], capfd: pytest.CaptureFixture[str]
+):
+    assert synth(topologies=[topology_file("a.yaml", name="first", instances=3)]) == 0
+    said = capfd.readouterr().err
+    assert said.startswith("1 topology: 2 warnings\n")
+    assert said.count("1 of 4 ml.g5.xlarge") == 1
+    assert "Acknowledge with 'BatchQuota::QM301'" in said
+
+
 def test_cdk_synth_runs_on_the_node_of_the_virtual_environment(tmp_path: Path):
     environment = _environment_with_a_broken_node(tmp_path)
     output = tmp_path / "cdk.out"

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from policy_engine.change import setup_of_queue
 from policy_engine.diagnostics import InputError, Severity
 from policy_engine.template import NO_TEAM, TemplateQueue, TemplateReading, read_template
 from policy_engine.template.document import template_in
@@ -460,3 +461,19 @@ def test_what_a_file_is_shows_in_its_content(text: str, is_template: bool):  # n
 def test_a_broken_template_is_reported_as_a_template():
     with pytest.raises(InputError, match="f:4"):
         template_in(b"Resources:\n  A:\n    Type: [AWS::Batch::JobQueue\n", "f")
+
+
+def test_a_name_that_is_a_number_is_a_text():
+    queue = the_queue(template(Search=share(4711)))
+    assert [owned.name for owned in queue.topology.quota_shares()] == ["4711"]
+    assert list(setup_of_queue(queue).shares) == ["Search"]
+
+
+def test_resources_that_are_made_in_a_loop_are_told():
+    loop: Json = {"Fn::ForEach::Teams": ["Team", ["a", "b"], {"Share${Team}": share({"Ref": "Team"})}]}
+    reading = read_template(template(**loop))
+    ((finding),) = reading.findings
+    assert (finding.id, finding.path) == ("QM011", ("Resources", "Fn::ForEach::Teams"))
+    assert "Fn::ForEach makes resources" in finding.message
+    others: Json = {"Fn::ForEach::Buckets": ["Name", ["a", "b"], {"Bucket${Name}": {"Type": "AWS::S3::Bucket"}}]}
+    assert read_template(template(**others)).findings == ()
