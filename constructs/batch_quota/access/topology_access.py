@@ -14,6 +14,7 @@ from batch_quota.access.team_terms import TeamTerms
 from batch_quota.acknowledgements import acknowledge_wildcards
 from policy_engine.diagnostics import Finding
 from policy_engine.rules.consistency.identity_center_principal import IdentityCenterPrincipal
+from policy_engine.topology.identities import may_view
 
 _SERVICE_JOBS_REASON = (
     "A service job gets its id when it is submitted, so no policy can name it. What limits the statement is the ARN of "
@@ -58,15 +59,24 @@ class TopologyAccess(Construct):
                     name_start=None if prefix is None else f"{prefix}-{topology_name}-{name}",
                 )
                 for name, terms in teams.items()
+                if may_view(terms.team)
             }
         )
-        for service_jobs in {terms.queue.service_jobs_arn for terms in teams.values()}:
-            acknowledge_wildcards(self, {service_jobs: _SERVICE_JOBS_REASON, "*": _READING_REASON})
+        self._acknowledge(teams.values())
         for finding in findings:
             if finding.id == IdentityCenterPrincipal.id:
                 Annotations.of(self).add_warning_v2(IDENTITY_CENTER, f"{finding.message}; {finding.help}.")
 
     @property
     def teams(self) -> Mapping[str, TeamPolicies]:
-        """The policies of each team with shares."""
+        """The policies of each team that has shares and names somebody."""
         return self._teams
+
+    def _acknowledge(self, teams: Iterable[TeamTerms]) -> None:
+        """Say of the wildcards in all these policies why they are there."""
+        kinds = {kind for team in self._teams.values() for kind, policies in team.policies.items() if policies}
+        reasons = {"*": _READING_REASON} if "view" in kinds else {}
+        if not kinds.isdisjoint({"submit", "operate"}):
+            reasons |= {terms.queue.service_jobs_arn: _SERVICE_JOBS_REASON for terms in teams}
+        if reasons:
+            acknowledge_wildcards(self, reasons)

@@ -90,3 +90,28 @@ def test_a_wildcard_that_somebody_adds_is_found(findings: Findings):
         role.add_to_policy(iam.PolicyStatement(actions=["s3:GetObject"], resources=["arn:aws:s3:::others/*"]))
 
     assert any("AwsSolutions-IAM5" in rule for rule in findings(make))
+
+
+@pytest.mark.parametrize(
+    ("named", "acknowledged"),
+    [
+        ({}, []),
+        ({"viewers": [f"{ROLE}/v"]}, ["*"]),
+        (
+            {"submitters": [f"{ROLE}/s"]},
+            ["*", "arn:<AWS::Partition>:batch:<AWS::Region>:<AWS::AccountId>:service-job/*"],
+        ),
+    ],
+)
+def test_only_what_is_there_is_acknowledged_each_with_a_reason(
+    stack: Stack, named: dict[str, object], acknowledged: list[str]
+):
+    quota = QuotaManagedQueue(stack, "Quota", topology=topology(**named), observability=None)
+    reasons: dict[str, str] = {}
+    for construct in quota.node.find_all():
+        for entry in construct.node.metadata:
+            if entry.type == Validations.ACKNOWLEDGED_RULES_METADATA_KEY:
+                assert construct.node.path == "Stack/Quota/Access"
+                reasons |= entry.data
+    assert sorted(rule.partition("Resource::")[2].removesuffix("]") for rule in reasons) == acknowledged
+    assert all(len(reason) > 40 for reason in reasons.values())
