@@ -4,8 +4,8 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from policy_engine.scheduler import AttemptOutcome, loop, native
-from policy_engine.scheduler.compilation import compiled
+from policy_engine.scheduler import AttemptOutcome, loop
+from policy_engine.scheduler.machine_code import kernel
 from policy_engine.scheduler.preparation import prepare
 from policy_engine.scheduler.replay import BUDGET
 from policy_engine.scheduler.state import FOREVER, NEVER, State
@@ -22,9 +22,9 @@ def prepared(topology: Topology, trace: JobTrace) -> State:
 
 def run_kernel(state: State) -> State:
     """Run to the end, making room in the logs where needed, as `policy_engine.scheduler.replay` does."""
-    run = compiled(native.run_tables)
+    run = kernel()
     while True:
-        result = run(native.addresses_of(state), FOREVER - 1, BUDGET)
+        result = run(state, FOREVER - 1, BUDGET)
         if result == loop.OVER:
             return state
         if result == loop.FULL:

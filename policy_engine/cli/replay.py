@@ -210,12 +210,13 @@ def _replay(
 def _compile(topology: Topology, jobs: "JobTrace") -> None:
     """Compile the replay if that is still to be done on this machine, and say so: it takes a while."""
     from policy_engine.scheduler import replay
-    from policy_engine.scheduler.compilation import writable
     from policy_engine.scheduler.replay import compilation_pending
 
     directory = compilation_pending(len(jobs))
     if directory is None:
         return
+    from policy_engine.scheduler.machine_code import writable
+
     kept = f"kept in {directory}" if writable(directory) else f"every time, since {directory} cannot be written to"
     click.echo(f"compiling the replay for this machine, which takes a minute or so; {kept}", err=True)
     with ending_at_once():

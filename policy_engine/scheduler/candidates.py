@@ -4,6 +4,7 @@ Candidates of one share that use the same set of units form a group. A group is 
 when the victim order begins with priority, else a single one; a bucket is a list by dispatch time.
 """
 
+from policy_engine.scheduler.queues import share_of
 from policy_engine.scheduler.state import (
     BLOCK,
     CANDIDATE,
@@ -23,7 +24,7 @@ def dispatched_at(st: State, job: int) -> int:
 
 def group_of(st: State, job: int) -> int:
     """The job's group."""
-    return st.jobs[job].share * st.setting[0].set_count + st.needs[st.jobs[job].need].units
+    return share_of(st, job) * st.setting[0].set_count + st.needs[st.jobs[job].need].units
 
 
 def stands_before_in_bucket(st: State, job: int, other: int) -> bool:
@@ -90,7 +91,7 @@ def count(st: State, job: int, group: int, bucket_rank: int, sign: int) -> None:
         need = st.jobs[job].need
         for i in range(st.need_start[need], st.need_start[need + 1]):
             unit = st.entries[i].unit
-            at = (st.jobs[job].share * st.setting[0].unit_count + unit) * st.setting[0].rank_count + st.jobs[job].rank
+            at = (share_of(st, job) * st.setting[0].unit_count + unit) * st.setting[0].rank_count + st.jobs[job].rank
             st.kept_by_rank[at] += sign * st.entries[i].quantity
 
 

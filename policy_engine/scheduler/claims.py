@@ -3,7 +3,8 @@
 Both are kept in lists in the order in which they were opened.
 """
 
-from policy_engine.scheduler.quantities import note_change_of_all
+from policy_engine.scheduler.marks import mark_all_waiting, mark_in_share
+from policy_engine.scheduler.queues import share_of
 from policy_engine.scheduler.state import NEVER, NOBODY, PER_UNIT, State
 
 
@@ -11,7 +12,7 @@ def open_claim(st: State, lane: int) -> None:
     """Open the lane's claim, if there is none."""
     if st.lanes[lane].claim_at != NEVER:
         return
-    note_change_of_all(st)
+    st.register[0].claim_changes += 1
     st.lanes[lane].claim_at = st.register[0].opened
     st.register[0].opened += 1
     st.lanes[st.register[0].claims].claim_order = lane
@@ -22,7 +23,9 @@ def drop_claim(st: State, lane: int) -> None:
     """Drop the lane's claim, if there is one."""
     if st.lanes[lane].claim_at == NEVER:
         return
-    note_change_of_all(st)
+    st.register[0].claim_changes += 1
+    mark_in_share(st, lane)
+    mark_all_waiting(st)
     st.lanes[lane].claim_at = NEVER
     found = 0
     for i in range(st.register[0].claims):
@@ -36,7 +39,7 @@ def drop_claim(st: State, lane: int) -> None:
 def open_in_share_claim(st: State, lane: int, job: int) -> None:
     """Open the lane's in-share claim for a job, in place of one for another job."""
     drop_in_share_claim(st, lane)
-    note_change_of_all(st)
+    st.register[0].claim_changes += 1
     st.lanes[lane].in_share_claim_job = job
     st.lanes[st.register[0].in_share_claims].in_share_claim_order = lane
     st.register[0].in_share_claims += 1
@@ -46,7 +49,9 @@ def drop_in_share_claim(st: State, lane: int) -> None:
     """Drop the lane's in-share claim, if there is one."""
     if st.lanes[lane].in_share_claim_job == NOBODY:
         return
-    note_change_of_all(st)
+    st.register[0].claim_changes += 1
+    mark_in_share(st, lane)
+    mark_all_waiting(st)
     st.lanes[lane].in_share_claim_job = NOBODY
     found = 0
     for i in range(st.register[0].in_share_claims):
@@ -76,7 +81,7 @@ def lapse_in_share_claims(st: State) -> None:
 
 def must_wait_for_in_share_claim(st: State, job: int) -> bool:
     """Whether an open in-share claim of the job's share, for a higher priority and a common unit, keeps it back."""
-    share = st.jobs[job].share
+    share = share_of(st, job)
     for i in range(st.register[0].in_share_claims):
         lane = st.lanes[i].in_share_claim_order
         if st.lanes[lane].share != share:

@@ -2,8 +2,9 @@
 
 from policy_engine.scheduler.candidates import add_candidate, remove_candidate
 from policy_engine.scheduler.lifecycle import ask_for_pass, finish, terminate
+from policy_engine.scheduler.marks import follow_configuration, mark_all
 from policy_engine.scheduler.outcome import Reason
-from policy_engine.scheduler.quantities import note_change_of_all, sum_over_shares
+from policy_engine.scheduler.quantities import sum_over_shares
 from policy_engine.scheduler.queues import dequeue, enqueue, order_key, queue_time
 from policy_engine.scheduler.state import (
     CANDIDATE,
@@ -64,7 +65,7 @@ def update_priority(st: State, job: int, rank: int) -> None:
         dequeue(st, job)
     if candidate:
         remove_candidate(st, job)
-    note_change_of_all(st)
+    mark_all(st)
     time = queue_time(st, job)
     st.jobs[job].rank = rank
     st.jobs[job].order_key = order_key(st, job, time)
@@ -97,6 +98,7 @@ def reconfigure(st: State) -> None:
     """The configuration has changed: what follows from it is made anew, heads are judged again."""
     st.register[0].configuration += 1
     sum_over_shares(st)
+    follow_configuration(st)
 
 
 def judge_need(st: State, share: int, need: int) -> int:
@@ -144,8 +146,8 @@ def judge_head(st: State, lane: int) -> None:
 def find_next_deadline(st: State) -> None:
     """Note when the next time-limit action falls due."""
     deadline = FOREVER
-    for place in range(st.register[0].active_lanes):
-        deadline = min(deadline, st.lanes[st.lanes[place].active_order].stuck_until)
+    for lane in range(st.setting[0].lane_count):
+        deadline = min(deadline, st.lanes[lane].stuck_until)
     st.register[0].next_deadline = deadline
 
 

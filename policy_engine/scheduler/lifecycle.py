@@ -1,9 +1,10 @@
 """What happens to a job (scheduling model, section 6): submission, dispatch, running, stop, release, end."""
 
 from policy_engine.scheduler.candidates import add_candidate, remove_candidate
+from policy_engine.scheduler.marks import mark_share
 from policy_engine.scheduler.outcome import AttemptOutcome, Reason
 from policy_engine.scheduler.quantities import change_usage
-from policy_engine.scheduler.queues import dequeue, enqueue, order_key, queue_time
+from policy_engine.scheduler.queues import dequeue, enqueue, order_key, queue_time, share_of
 from policy_engine.scheduler.state import (
     FAILED,
     NEVER,
@@ -51,7 +52,7 @@ def submit(st: State, job: int) -> None:
     """A job arrives: RUNNABLE, or FAILED where its share is DISABLED."""
     now = st.register[0].now
     st.register[0].last_event_at = now
-    if st.shares[st.jobs[job].share].disabled != 0:
+    if st.shares[share_of(st, job)].disabled != 0:
         finish(st, job, FAILED, SHARE_DISABLED)
         return
     st.jobs[job].phase = RUNNABLE
@@ -78,9 +79,11 @@ def finish(st: State, job: int, phase: int, reason: int) -> None:
 def hold(st: State, job: int, used: int, kept: int) -> None:
     """Add (1) or subtract (-1) a job's need in what its share uses and keeps."""
     need = st.jobs[job].need
+    share = share_of(st, job)
+    mark_share(st, share)
     for i in range(st.need_start[need], st.need_start[need + 1]):
         quantity = st.entries[i].quantity
-        change_usage(st, st.jobs[job].share, st.entries[i].unit, used * quantity, kept * quantity)
+        change_usage(st, share, st.entries[i].unit, used * quantity, kept * quantity)
 
 
 def dispatch(st: State, job: int) -> None:
@@ -96,8 +99,6 @@ def dispatch(st: State, job: int) -> None:
     st.attempts[row].running_at = NEVER
     st.attempts[row].stopped_at = NEVER
     st.attempts[row].outcome = 0
-    if st.jobs[job].first_scheduled_at == NEVER:
-        st.jobs[job].first_scheduled_at = now
     hold(st, job, 1, 1)
     st.jobs[job].phase = SCHEDULED
     st.jobs[job].due = NEVER
@@ -140,8 +141,8 @@ def start_running(st: State, job: int) -> None:
     time = st.runtime[job] - st.jobs[job].done
     if st.jobs[job].preempted > 0:
         time += st.setting[0].resume_time
-    outcome = ATTEMPT_FAILED if st.fails[job] != 0 else ATTEMPT_SUCCEEDED
-    if st.timeout[job] != NO_TIMEOUT and st.timeout[job] < time:
+    outcome = ATTEMPT_FAILED if st.setting[0].some_fail != 0 and st.fails[job] != 0 else ATTEMPT_SUCCEEDED
+    if st.setting[0].some_time_out != 0 and st.timeout[job] != NO_TIMEOUT and st.timeout[job] < time:
         time = st.timeout[job]
         outcome = ATTEMPT_TIMED_OUT
     st.attempts[row].outcome = outcome
@@ -168,7 +169,7 @@ def end_attempt(st: State, job: int, outcome: int) -> None:
     st.register[0].dispatched -= 1
     st.jobs[job].due = NEVER
     if st.jobs[job].phase == STOPPING:
-        st.shares[st.jobs[job].share].stopping -= 1
+        st.shares[share_of(st, job)].stopping -= 1
         hold(st, job, -1, 0)
     else:
         remove_candidate(st, job)
@@ -224,7 +225,7 @@ def stop(st: State, job: int, claimant: int, kind: int) -> None:
         remove_candidate(st, job)
         hold(st, job, 0, -1)
         st.jobs[job].phase = STOPPING
-        st.shares[st.jobs[job].share].stopping += 1
+        st.shares[share_of(st, job)].stopping += 1
         st.attempts[st.jobs[job].attempt].outcome = ATTEMPT_PREEMPTED
         set_due(st, job, now + st.setting[0].stop_time)
     else:
@@ -246,7 +247,6 @@ def count_loss(st: State, job: int) -> int:
     elif st.checkpoint[job] != NO_CHECKPOINT:
         survives = total // st.checkpoint[job] * st.checkpoint[job]
     st.jobs[job].done = survives
-    st.jobs[job].lost += total - survives
     return total - survives
 
 

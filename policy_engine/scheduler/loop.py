@@ -1,6 +1,6 @@
 """The replay's loop (scheduling model, section 2): instant after instant, events in their order, then a pass."""
 
-from policy_engine.scheduler.control import act_on_time_limits, apply_event
+from policy_engine.scheduler.control import act_on_time_limits, apply_event, reconfigure
 from policy_engine.scheduler.lifecycle import ask_for_pass, reach_due, reach_running, submit
 from policy_engine.scheduler.scheduling_pass import end_pass, try_pass
 from policy_engine.scheduler.state import FOREVER, NEVER, State
@@ -13,6 +13,8 @@ OVER, MORE, FULL = range(3)
 def run(st: State, until: int, budget: int) -> int:
     """Replay on from where the state stands, up to and including the instant `until`, for at most `budget` changes."""
     spent = 0
+    if st.register[0].configuration == 0:
+        reconfigure(st)
     while True:
         if st.register[0].in_pass != 0:
             while True:
@@ -20,9 +22,9 @@ def run(st: State, until: int, budget: int) -> int:
                     return FULL
                 if spent >= budget:
                     return MORE
-                before = st.register[0].change
+                before = st.register[0].claim_changes
                 if not try_pass(st):
-                    st.register[0].settled_at = before
+                    st.register[0].settled_claim_changes = before
                     break
                 spent += 1
             st.register[0].in_pass = 0
@@ -99,6 +101,6 @@ def apply_instant(st: State, time: int) -> int:
         st.register[0].starts -= 1
         reach_running(st, job, time)
         events += 1
-    if st.register[0].change > st.register[0].settled_at and st.register[0].last_event_at == time:
+    if st.register[0].claim_changes > st.register[0].settled_claim_changes and st.register[0].last_event_at == time:
         ask_for_pass(st)  # The last pass opened or dropped a claim on its way out, so the next one may act.
     return events

@@ -2,18 +2,14 @@
 
 Imports numba. Tables as numba arrays, or a numba struct of them, would cost long argument lists, reference counting at
 each access, and minutes of compilation. Here a table is an address and a length. Nothing is reference counted and no
-index is checked: whoever calls `run_tables` keeps the tables alive while it runs, and the kernel's tests run it
+index is checked: whoever calls `run_at` keeps the tables alive while it runs, and the kernel's tests run it
 interpreted, where a wrong index is an error.
 """
 
 import operator
 from collections.abc import Callable
-from dataclasses import fields
-from typing import Any
 
 import numba
-import numpy as np
-import numpy.typing as npt
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.base import BaseContext
@@ -22,16 +18,13 @@ from numba.core.imputils import lower_builtin, lower_getattr_generic
 from numba.core.typing import signature
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, Signature, infer_getattr, infer_global
 from numba.extending import intrinsic, register_model
-from numba.np.arrayobj import make_array
 
 from policy_engine.scheduler.loop import run
-from policy_engine.scheduler.state import State, empty_table
+from policy_engine.scheduler.machine_code import TABLES
+from policy_engine.scheduler.state import empty_table
 
-Addresses = npt.NDArray[np.int64]
 Values = tuple[ir.Value, ...]
 Generator = Callable[[BaseContext, ir.IRBuilder, Signature, Values], ir.Value]
-
-TABLES = tuple(field.name for field in fields(State))
 
 
 class TableType(types.Type):
@@ -147,24 +140,15 @@ def _length(context: BaseContext, builder: ir.IRBuilder, sig: Signature, args: V
 
 
 @intrinsic
-def state_at(_context: object, addresses: types.Array) -> tuple[Signature, Generator]:
-    """The state whose tables lie at these addresses."""
+def state_at(_context: object, address: types.Integer) -> tuple[Signature, Generator]:
+    """The state whose tables' addresses and lengths lie at this address."""
 
-    def generate(context: BaseContext, builder: ir.IRBuilder, _signature: Signature, args: Values) -> ir.Value:
-        return make_array(addresses)(context, builder, args[0]).data
+    def generate(context: BaseContext, builder: ir.IRBuilder, signature_: Signature, args: Values) -> ir.Value:
+        return builder.inttoptr(args[0], context.get_value_type(signature_.return_type))
 
-    return StateType()(addresses), generate
-
-
-def addresses_of(state: State) -> Addresses:
-    """The addresses of a state's tables, then their lengths. All tables must have the types of `empty_table`."""
-    tables: list[npt.NDArray[Any]] = [getattr(state, name) for name in TABLES]
-    for name, table in zip(TABLES, tables, strict=True):
-        if table.dtype.itemsize != empty_table(name).dtype.itemsize or not table.flags.c_contiguous:
-            raise TypeError(f"table {name} is not what the compiled kernel expects")
-    return np.array([table.ctypes.data for table in tables] + [len(table) for table in tables], dtype=np.int64)
+    return StateType()(address), generate
 
 
-def run_tables(addresses: Addresses, until: int, budget: int) -> int:
-    """`loop.run` over the state whose tables lie at these addresses."""
-    return run(state_at(addresses), until, budget)
+def run_at(address: int, until: int, budget: int) -> int:
+    """`loop.run` over the state whose tables' addresses and lengths lie at this address."""
+    return run(state_at(address), until, budget)

@@ -15,13 +15,12 @@ from policy_engine.assumptions import (
     UnallocatedCapacity,
     VictimOrder,
 )
-from policy_engine.scheduler.quantities import sum_over_shares
+from policy_engine.scheduler.marks import BIT_PLACES
 from policy_engine.scheduler.state import (
     BLOCK,
     FOREVER,
     NEVER,
     NOBODY,
-    ROW_TYPES,
     SET_SHARE_STATE,
     TERMINATE,
     UNAVAILABLE,
@@ -29,10 +28,10 @@ from policy_engine.scheduler.state import (
     UPDATE_CAPACITY,
     UPDATE_PRIORITY,
     UPDATE_SHARE,
+    WORD_BITS,
     State,
-    row_dtype,
 )
-from policy_engine.scheduler.storage import Table, state_over
+from policy_engine.scheduler.storage import Table, rows_of_zeros, state_over
 from policy_engine.topology import UNLIMITED, ResourceSharingStrategy, ShareState, Topology
 from policy_engine.topology.status_reasons import QUOTA_MANAGEMENT_LIMIT_EXCEEDED, SERVICE_ENVIRONMENT_MAX_RESOURCE
 from policy_engine.trace import (
@@ -48,7 +47,7 @@ from policy_engine.trace import (
 from policy_engine.trace.jobs import Int64
 
 _TIME_LIMIT_REASONS = (SERVICE_ENVIRONMENT_MAX_RESOURCE, QUOTA_MANAGEMENT_LIMIT_EXCEEDED)
-_FIRST_LOG_ROWS = 1024
+_FIRST_LOG_ROWS = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +103,7 @@ def _needs(trace: JobTrace, numbering: Numbering) -> _Needs:
 
 def _rows(name: str, count: int, **fields: npt.ArrayLike) -> Table:
     """A table of the state with these fields set and the others 0."""
-    table = np.zeros(count, dtype=row_dtype(ROW_TYPES[name]))
+    table = rows_of_zeros(name, count)
     for field, values in fields.items():
         table[field] = values
     return table
@@ -128,12 +127,13 @@ def _need_tables(needs: _Needs, numbering: Numbering, assumptions: Assumptions) 
 
 
 def _queue_tables(
-    share: npt.NDArray[np.int32], needs: _Needs, trace: JobTrace, share_count: int, mode: HeadOfLine
+    share: npt.NDArray[np.int32], needs: _Needs, trace: JobTrace, numbering: Numbering, mode: HeadOfLine
 ) -> tuple[npt.NDArray[np.int32], dict[str, Table]]:
     """Each job's queue, the queues and the lanes.
 
     There is a queue for each share, or for each share and set of units, or for each share and need; see `HeadOfLine`.
     """
+    share_count = len(numbering.shares)
     if mode is HeadOfLine.STRICT:
         queue_share, queue = np.arange(share_count), share
     else:
@@ -159,10 +159,18 @@ def _queue_tables(
     )
     lanes["share"][:lane_count] = lane_share
     return queue, {
-        "queues": _rows("queues", queue_count, start=starts, lane=queue_lane),
+        "queues": _rows("queues", queue_count, start=starts, lane=queue_lane, share=queue_share),
+        "queue_key": np.zeros(len(trace)),
         "queue_job": np.zeros(len(trace)),
         "lanes": lanes,
+        "marks": _rows("marks", _words(lane_count)),
+        "unit_lanes": np.zeros(len(numbering.units) * _words(lane_count)),
+        "bit_place": np.array(BIT_PLACES),
     }
+
+
+def _words(lane_count: int) -> int:
+    return -(-lane_count // WORD_BITS)
 
 
 def _log_tables(job_count: int) -> dict[str, Table]:
@@ -177,7 +185,7 @@ def _log_tables(job_count: int) -> dict[str, Table]:
     }
 
 
-def _share_tables(topology: Topology, numbering: Numbering) -> dict[str, Table]:
+def _share_tables(topology: Topology, numbering: Numbering, lane_share: Int64) -> dict[str, Table]:
     owned = [entry.share for entry in topology.quota_shares()]
     time_limit = [FOREVER] * len(_TIME_LIMIT_REASONS)
     for action in topology.queue.time_limits:
@@ -192,6 +200,8 @@ def _share_tables(topology: Topology, numbering: Numbering) -> dict[str, Table]:
         borrow_percent=[UNLIMITED if share.borrow_limit is None else share.borrow_limit for share in owned],
         in_share=[share.in_share_preemption for share in owned],
         disabled=[share.state is ShareState.DISABLED for share in owned],
+        first_lane=np.searchsorted(lane_share, np.arange(len(owned))),
+        last_lane=np.searchsorted(lane_share, np.arange(len(owned)), side="right") - 1,
     )
     limits = [share.capacity.get(unit, 0) for share in owned for unit in numbering.units]
     capacity = [topology.capacity.get(unit, 0) for unit in numbering.units]
@@ -272,8 +282,8 @@ def prepare(topology: Topology, trace: JobTrace, events: Sequence[ControlEvent],
     share_numbers = np.array([numbering.shares.index(name) for name in trace.share_names], dtype=np.int32)
     share = share_numbers[trace.share] if len(trace) else np.zeros(0, dtype=np.int32)
     needs = _needs(trace, numbering)
-    queue, queue_tables = _queue_tables(share, needs, trace, len(numbering.shares), assumptions.head_of_line)
-    setting = _setting(len(trace), len(queue_tables["lanes"]) - 1, numbering, needs, assumptions)
+    queue, queue_tables = _queue_tables(share, needs, trace, numbering, assumptions.head_of_line)
+    setting = _setting(trace, len(queue_tables["lanes"]) - 1, numbering, needs, assumptions)
     groups = len(numbering.shares) * len(needs.sets)
     by_runnable_since = assumptions.idle_fifo is IdleFifo.RUNNABLE_SINCE
     tables: dict[str, Table] = {
@@ -283,9 +293,7 @@ def prepare(topology: Topology, trace: JobTrace, events: Sequence[ControlEvent],
             "jobs",
             len(trace),
             due=NEVER,
-            first_scheduled_at=NEVER,
             finished_at=NEVER,
-            share=share,
             need=trace.need,
             queue=queue,
             attempt=NOBODY,
@@ -301,28 +309,27 @@ def prepare(topology: Topology, trace: JobTrace, events: Sequence[ControlEvent],
         **_need_tables(needs, numbering, assumptions),
         **_log_tables(len(trace)),
         **queue_tables,
-        **_share_tables(topology, numbering),
+        **_share_tables(topology, numbering, queue_tables["lanes"]["share"][:-1]),
         **_event_tables(events, _job_numbers(trace, events), numbering),
         "buckets": _rows("buckets", groups * int(setting["bucket_ranks"][0]), first=NOBODY, last=NOBODY),
         "block_count": np.zeros(groups * int(setting["block_count"][0])),
         "kept_by_rank": np.zeros(len(numbering.shares) * len(numbering.units) * len(numbering.priorities)),
         "cursor": np.full(groups, NOBODY),
     }
-    state = state_over(tables)
-    sum_over_shares(state)
-    return state
+    return state_over(tables)
 
 
-def _setting(job_count: int, lane_count: int, numbering: Numbering, needs: _Needs, assumptions: Assumptions) -> Table:
+def _setting(trace: JobTrace, lane_count: int, numbering: Numbering, needs: _Needs, assumptions: Assumptions) -> Table:
     rank_count = len(numbering.priorities)
     bucket_ranks = 1 if assumptions.victim_order in {VictimOrder.YOUNGEST, VictimOrder.OLDEST} else rank_count
     return _rows(
         "setting",
         1,
-        job_count=job_count,
+        job_count=len(trace),
         share_count=len(numbering.shares),
         unit_count=len(numbering.units),
         lane_count=lane_count,
+        word_count=_words(lane_count),
         set_count=len(needs.sets),
         rank_count=rank_count,
         block_count=-(-bucket_ranks // BLOCK),
@@ -337,4 +344,6 @@ def _setting(job_count: int, lane_count: int, numbering: Numbering, needs: _Need
         stop_time=assumptions.stop_seconds,
         resume_time=assumptions.resume_seconds,
         capacity_retry_time=assumptions.capacity_retry_seconds,
+        some_fail=bool(trace.fails.any()),
+        some_time_out=bool((trace.attempt_timeout != NEVER).any()),
     )

@@ -1,5 +1,6 @@
 """The derived quantities of the scheduling model (section 1): what a share uses, may count on and may borrow."""
 
+from policy_engine.scheduler.marks import mark_waiting_for
 from policy_engine.scheduler.state import FOREVER, State
 
 
@@ -13,7 +14,6 @@ def change_usage(st: State, share: int, unit: int, used: int, kept: int) -> None
     kept_after = kept_before + kept
     st.cells[i].used = used_after
     st.cells[i].kept = kept_after
-    note_change(st, unit)
     st.units[unit].room -= used
     st.units[unit].free -= kept
     if kept != 0:
@@ -25,18 +25,8 @@ def change_usage(st: State, share: int, unit: int, used: int, kept: int) -> None
             st.units[unit].protected += idle
     if used != 0 and st.shares[share].reserves != 0:
         st.units[unit].protected_now += max(0, limit - used_after) - max(0, limit - used_before)
-
-
-def note_change(st: State, unit: int) -> None:
-    """Something about a unit has changed: lanes whose head needs it are looked at again."""
-    st.register[0].change += 1
-    st.units[unit].changed_at = st.register[0].change
-
-
-def note_change_of_all(st: State) -> None:
-    """The same for all units: claims, and what they set aside, reach across them."""
-    for unit in range(st.setting[0].unit_count):
-        note_change(st, unit)
+    if used < 0 or kept < 0:
+        mark_waiting_for(st, unit)
 
 
 def sum_over_shares(st: State) -> None:
@@ -61,7 +51,6 @@ def sum_over_shares(st: State) -> None:
             if limit > 0 and st.shares[share].borrows != 0:
                 cap = FOREVER if st.shares[share].borrow_percent < 0 else limit * st.shares[share].borrow_percent // 100
             st.cells[i].borrow_cap = cap
-        note_change(st, unit)
         st.units[unit].room = st.units[unit].capacity - room
         st.units[unit].free = st.units[unit].capacity - free
         st.units[unit].protected = protected

@@ -1,7 +1,15 @@
-"""RUNNABLE jobs in their order (scheduling model, section 3): one binary heap a queue, and the head of each lane."""
+"""RUNNABLE jobs in their order (scheduling model, section 3): a heap a queue, and the head of each lane."""
 
-from policy_engine.scheduler.quantities import note_change_of_all
+from policy_engine.scheduler.marks import follow_head, mark_all_waiting
 from policy_engine.scheduler.state import BACKFILL, NEVER, NOBODY, QUEUE_TIME_BITS, QUEUE_TIME_MASK, State
+
+CHILDREN = 4
+"""Of each place in a heap. Wider than binary, since a deep queue is out of the processor's cache."""
+
+
+def share_of(st: State, job: int) -> int:
+    """The job's share."""
+    return st.queues[st.jobs[job].queue].share
 
 
 def order_key(st: State, job: int, queue_time: int) -> int:
@@ -38,102 +46,76 @@ def refresh_head(st: State, queue: int) -> bool:
                 head = job
     st.lanes[lane].head = head
     if head != before:
-        st.register[0].change += 1
-        st.lanes[lane].head_changed_at = st.register[0].change
+        follow_head(st, lane, before, head)
         if st.lanes[lane].claim_at != NEVER or st.lanes[lane].in_share_claim_job != NOBODY:
-            note_change_of_all(st)
-    if head >= 0 and st.lanes[lane].active == 0:
-        activate(st, lane)
+            mark_all_waiting(st)  # The claims set aside for the new head now.
     return head != before or st.setting[0].head_of_line == BACKFILL
-
-
-def activate(st: State, lane: int) -> None:
-    """Have passes look at a lane. Active lanes stand in declaration order."""
-    st.lanes[lane].active = 1
-    place = st.register[0].active_lanes
-    st.register[0].active_lanes = place + 1
-    while place > 0 and st.lanes[place - 1].active_order > lane:
-        st.lanes[place].active_order = st.lanes[place - 1].active_order
-        place -= 1
-    st.lanes[place].active_order = lane
-
-
-def deactivate(st: State, lane: int) -> None:
-    """Have passes ignore a lane until it has a head again."""
-    st.lanes[lane].active = 0
-    found = 0
-    for place in range(st.register[0].active_lanes):
-        if st.lanes[place].active_order == lane:
-            found = 1
-        elif found != 0:
-            st.lanes[place - 1].active_order = st.lanes[place].active_order
-    st.register[0].active_lanes -= found
-
-
-def rise(st: State, queue: int, place: int) -> None:
-    """Move a job up its heap until its parent goes before it."""
-    start = st.queues[queue].start
-    job = st.queue_job[start + place]
-    while place > 0:
-        parent = (place - 1) >> 1
-        above = st.queue_job[start + parent]
-        if not goes_before(st, job, above):
-            break
-        st.queue_job[start + place] = above
-        st.jobs[above].position = place
-        place = parent
-    st.queue_job[start + place] = job
-    st.jobs[job].position = place
-
-
-def sink(st: State, queue: int, place: int) -> None:
-    """Move a job down its heap until it goes before both children."""
-    start = st.queues[queue].start
-    size = st.queues[queue].size
-    job = st.queue_job[start + place]
-    while True:
-        child = 2 * place + 1
-        if child >= size:
-            break
-        below = st.queue_job[start + child]
-        if child + 1 < size:
-            right = st.queue_job[start + child + 1]
-            if goes_before(st, right, below):
-                child += 1
-                below = right
-        if not goes_before(st, below, job):
-            break
-        st.queue_job[start + place] = below
-        st.jobs[below].position = place
-        place = child
-    st.queue_job[start + place] = job
-    st.jobs[job].position = place
 
 
 def enqueue(st: State, job: int) -> bool:
     """Put a job in its queue. Says whether what can be dispatched first may have changed."""
     queue = st.jobs[job].queue
+    start = st.queues[queue].start
     place = st.queues[queue].size
     st.queues[queue].size = place + 1
-    st.queue_job[st.queues[queue].start + place] = job
-    rise(st, queue, place)
-    if st.jobs[job].position != 0:
+    rise(st, queue, place, st.jobs[job].order_key, job)
+    if st.queue_job[start] != job:
         return False
     return refresh_head(st, queue)
 
 
 def dequeue(st: State, job: int) -> None:
-    """Take a job out of its queue, wherever it stands."""
+    """Take a job out of its queue. One that is not the first is searched for: only control events ask for it."""
     queue = st.jobs[job].queue
     start = st.queues[queue].start
-    place = st.jobs[job].position
+    place = 0
+    while st.queue_job[start + place] != job:
+        place += 1
     size = st.queues[queue].size - 1
     st.queues[queue].size = size
     if place != size:
+        key = st.queue_key[start + size]
         last = st.queue_job[start + size]
-        st.queue_job[start + place] = last
-        st.jobs[last].position = place
-        sink(st, queue, place)
-        rise(st, queue, st.jobs[last].position)
-    if place == 0:
+        place = sink(st, queue, place, key, last)
+        rise(st, queue, place, key, last)
+    if st.lanes[st.queues[queue].lane].head == job:
         refresh_head(st, queue)
+
+
+def rise(st: State, queue: int, place: int, key: int, job: int) -> None:
+    """Put a job in a heap at a place, or so far above it that its parent goes before it."""
+    start = st.queues[queue].start
+    while place > 0:
+        parent = (place - 1) // CHILDREN
+        above_key = st.queue_key[start + parent]
+        above = st.queue_job[start + parent]
+        if above_key < key or (above_key == key and above < job):
+            break
+        st.queue_key[start + place] = above_key
+        st.queue_job[start + place] = above
+        place = parent
+    st.queue_key[start + place] = key
+    st.queue_job[start + place] = job
+
+
+def sink(st: State, queue: int, place: int, key: int, job: int) -> int:
+    """Make way for a job from a place of a heap down, to where it goes before all children. Returns that place."""
+    start = st.queues[queue].start
+    size = st.queues[queue].size
+    while True:
+        child = CHILDREN * place + 1
+        if child >= size:
+            return place
+        below_key = st.queue_key[start + child]
+        below = st.queue_job[start + child]
+        for other in range(child + 1, min(child + CHILDREN, size)):
+            other_key = st.queue_key[start + other]
+            if other_key < below_key or (other_key == below_key and st.queue_job[start + other] < below):
+                child = other
+                below_key = other_key
+                below = st.queue_job[start + other]
+        if key < below_key or (key == below_key and job < below):
+            return place
+        st.queue_key[start + place] = below_key
+        st.queue_job[start + place] = below
+        place = child

@@ -8,7 +8,6 @@ import numpy as np
 
 from policy_engine.assumptions import Assumptions
 from policy_engine.scheduler import loop
-from policy_engine.scheduler.compilation import cache_directory, compiled, is_cached
 from policy_engine.scheduler.outcome import AttemptOutcome, Attempts, Jobs, JobStatus, Outcome, Preemptions
 from policy_engine.scheduler.preparation import prepare
 from policy_engine.scheduler.state import (
@@ -62,7 +61,9 @@ def replay(
     ordered = tuple(sorted(events, key=lambda event: event.at))
     state = prepare(topology, trace, ordered, chosen)
     if use_compiled:
-        state = _drive(state, _native_run, until, BUDGET, on_progress)
+        from policy_engine.scheduler.machine_code import kernel
+
+        state = _drive(state, kernel(), until, BUDGET, on_progress)
     else:
         state = to_arrays(_drive(to_lists(state), loop.run, until, INTERPRETED_BUDGET, on_progress))
     return _outcome(state, topology, trace, events=ordered, assumptions=chosen, until=until)
@@ -89,16 +90,9 @@ def compilation_pending(job_count: int) -> Path | None:
     """
     if job_count < COMPILE_FROM:
         return None
-    from policy_engine.scheduler import native
+    from policy_engine.scheduler.machine_code import cache_directory, is_kept
 
-    directory = cache_directory(native.run_tables)
-    return None if is_cached(directory) else directory
-
-
-def _native_run(state: State, until: int, budget: int) -> int:
-    from policy_engine.scheduler import native
-
-    return int(compiled(native.run_tables)(native.addresses_of(state), until, budget))
+    return None if is_kept() else cache_directory()
 
 
 def _outcome(
@@ -120,6 +114,10 @@ def _outcome(
     blocked = blocked[jobs["phase"][blocked["judged_head"]] == RUNNABLE]  # It may have ended since the last pass.
     reason[blocked["judged_head"]] = blocked["blocked"]
     ended = attempts["stopped_at"] != NEVER
+    first_scheduled_at = np.full(len(trace), NEVER, dtype=np.int64)
+    first_scheduled_at[attempts["job"][::-1]] = attempts["scheduled_at"][::-1]  # The last one written is the first.
+    lost = np.zeros(len(trace), dtype=np.int64)
+    np.add.at(lost, preemptions["victim"], preemptions["lost"])
     return Outcome(
         topology=topology,
         trace=trace,
@@ -129,10 +127,10 @@ def _outcome(
         jobs=Jobs(
             status=_STATUS_OF_PHASE[jobs["phase"]],
             reason=reason,
-            first_scheduled_at=jobs["first_scheduled_at"],
+            first_scheduled_at=first_scheduled_at,
             finished_at=jobs["finished_at"],
             preemptions=jobs["preempted"],
-            lost=jobs["lost"],
+            lost=lost,
         ),
         attempts=Attempts(
             job=attempts["job"],

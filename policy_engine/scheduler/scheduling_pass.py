@@ -12,6 +12,15 @@ from policy_engine.scheduler.claims import (
 )
 from policy_engine.scheduler.control import find_next_deadline, judge_head
 from policy_engine.scheduler.lifecycle import dispatch, stop
+from policy_engine.scheduler.marks import (
+    forget_borrowing,
+    forget_in_share,
+    lane_of,
+    mark_all,
+    unmark_borrowing,
+    unmark_entitled,
+    unmark_in_share,
+)
 from policy_engine.scheduler.outcome import PreemptionKind
 from policy_engine.scheduler.quantities import (
     could_go,
@@ -22,8 +31,8 @@ from policy_engine.scheduler.quantities import (
     may_borrow,
     set_aside,
 )
-from policy_engine.scheduler.queues import deactivate, first_of_queue, goes_before, queue_time
-from policy_engine.scheduler.state import BACKFILL, BY_DECLARATION, FOREVER, LEAST_USED, NEVER, NOBODY, State
+from policy_engine.scheduler.queues import first_of_queue, goes_before, queue_time
+from policy_engine.scheduler.state import BACKFILL, BY_DECLARATION, FOREVER, LEAST_USED, NEVER, NOBODY, WORD_BITS, State
 from policy_engine.scheduler.victims import cross_share_victims, in_share_victims, outranks_any
 
 CROSS_SHARE = int(PreemptionKind.CROSS_SHARE)
@@ -38,6 +47,8 @@ def try_pass(st: State) -> bool:
     for unit in range(st.setting[0].unit_count):
         st.units[unit].hold = 0
         st.units[unit].hold_now = 0
+    if st.setting[0].head_of_line == BACKFILL:
+        mark_all(st)  # What stands behind the heads counts too, and has no marks of its own.
     return serve_entitled(st) or serve_borrowers(st) or preempt_in_share(st)
 
 
@@ -53,63 +64,51 @@ def end_pass(st: State) -> None:
 
 
 def serve_entitled(st: State) -> bool:
-    """Lanes with a claim in opening order, then the others by share order. True on a change."""
+    """Phase A: lanes with a claim in opening order, then the others by share order. True on a change."""
     st.register[0].visit += 1
-    visit = st.register[0].visit
+    if st.register[0].claims > 0 and serve_claims(st):
+        return True
+    if st.setting[0].share_order != BY_DECLARATION:
+        return serve_in_share_order(st)
+    for word in range(st.setting[0].word_count):
+        left = st.marks[word].entitled
+        while left != 0:
+            bit = left & -left
+            left ^= bit
+            lane = lane_of(st, word, bit)
+            if st.lanes[lane].visited != st.register[0].visit and serve_entitled_lane(st, lane):
+                return True
+    return False
+
+
+def serve_claims(st: State) -> bool:
+    """The lanes that have a claim. True on a change."""
     claims = st.register[0].claims
     for i in range(claims):
         st.lanes[i].claim_snapshot = st.lanes[i].claim_order
     for i in range(claims):
         lane = st.lanes[i].claim_snapshot
-        st.lanes[lane].visited = visit
+        st.lanes[lane].visited = st.register[0].visit
         if serve_entitled_lane(st, lane):
             return True
-    if st.setting[0].share_order != BY_DECLARATION:
-        return serve_in_share_order(st, visit)
-    place = 0
-    while place < st.register[0].active_lanes:
-        lane = st.lanes[place].active_order
-        if stays_put(st, lane):
-            place += 1
-            continue
-        if st.lanes[lane].visited != visit and serve_entitled_lane(st, lane):
-            return True
-        if st.lanes[lane].active != 0:
-            place += 1
     return False
 
 
-def stays_put(st: State, lane: int) -> bool:
-    """A quick yes where a lane without claims had nothing to do in a whole pass, and nothing that it needs has changed.
-
-    Under `none` the jobs behind the head count too, so there is no quick yes.
-    """
-    row = st.lanes[lane]
-    settled_at = st.register[0].settled_at
-    if row.head < 0 or row.head_changed_at > settled_at or st.setting[0].head_of_line == BACKFILL:
-        return False
-    if row.claim_at != NEVER or row.in_share_claim_job != NOBODY:
-        return False
-    need = st.jobs[row.head].need
-    for i in range(st.need_start[need], st.need_start[need + 1]):
-        if st.units[st.entries[i].unit].changed_at > settled_at:
-            return False
-    return True
-
-
-def serve_in_share_order(st: State, visit: int) -> bool:
-    """The active lanes that have not been visited, where their order depends on usage or heads. True on a change."""
+def serve_in_share_order(st: State) -> bool:
+    """The marked lanes that have not been visited, where their order depends on usage or heads. True on a change."""
     while True:
         best = NOBODY
-        for place in range(st.register[0].active_lanes):
-            lane = st.lanes[place].active_order
-            if st.lanes[lane].visited == visit or stays_put(st, lane):
-                continue
-            if best < 0 or comes_before(st, lane, best):
-                best = lane
+        for word in range(st.setting[0].word_count):
+            left = st.marks[word].entitled
+            while left != 0:
+                bit = left & -left
+                left ^= bit
+                lane = lane_of(st, word, bit)
+                if st.lanes[lane].visited != st.register[0].visit and (best < 0 or comes_before(st, lane, best)):
+                    best = lane
         if best < 0:
             return False
-        st.lanes[best].visited = visit
+        st.lanes[best].visited = st.register[0].visit
         if serve_entitled_lane(st, best):
             return True
 
@@ -150,8 +149,9 @@ def serve_entitled_lane(st: State, lane: int) -> bool:
     head = st.lanes[lane].head
     if head < 0 or st.lanes[lane].blocked != 0:
         drop_both(st, lane)
-        if head < 0:
-            deactivate(st, lane)
+        unmark_entitled(st, lane)
+        forget_borrowing(st, lane)
+        forget_in_share(st, lane)
         return False
     if passed_over(st, head):
         return False
@@ -166,11 +166,13 @@ def serve_entitled_lane(st: State, lane: int) -> bool:
             return True
     if not entitled(st, share, need):
         drop_claim(st, lane)
+        unmark_entitled(st, lane)
         return False
     if st.setting[0].head_of_line != BACKFILL and fits_now(st, share, need):
         drop_both(st, lane)
         dispatch(st, head)
         return True
+    forget_borrowing(st, lane)
     return claim(st, lane, head)
 
 
@@ -225,65 +227,68 @@ def first_that_passes(st: State, lane: int, phase: int) -> int:
 def serve_borrowers(st: State) -> bool:
     """Heads with an open in-share claim in opening order, then the first by FIFO that can go. True on a change."""
     st.register[0].visit += 1
-    visit = st.register[0].visit
-    claims = st.register[0].in_share_claims
-    for i in range(claims):
-        st.lanes[i].claim_snapshot = st.lanes[i].in_share_claim_order
-    for i in range(claims):
-        lane = st.lanes[i].claim_snapshot
-        if st.lanes[lane].in_share_claim_job == st.lanes[lane].head and wants_to_borrow(st, lane):
-            st.lanes[lane].visited = visit
-            if serve_borrower(st, lane):
-                return True
+    if st.register[0].in_share_claims > 0 and serve_in_share_claims(st):
+        return True
     best = NOBODY
     best_job = NOBODY
-    backfill = st.setting[0].head_of_line == BACKFILL
-    for place in range(st.register[0].active_lanes):
-        lane = st.lanes[place].active_order
-        head = st.lanes[lane].head
-        if head < 0 or st.shares[st.lanes[lane].share].borrows == 0 or st.lanes[lane].visited == visit:
-            continue
-        if not backfill and (lacks_room(st, st.jobs[head].need) or stays_put(st, lane)):
-            continue
-        if best >= 0 and not borrows_before(st, head, st.lanes[best].head):
-            continue
-        if not wants_to_borrow(st, lane):
-            continue
-        job = borrower_that_can_go(st, lane)
-        if job >= 0:
-            best = lane
-            best_job = job
+    for word in range(st.setting[0].word_count):
+        left = st.marks[word].borrowing
+        while left != 0:
+            bit = left & -left
+            left ^= bit
+            lane = lane_of(st, word, bit)
+            if st.lanes[lane].visited == st.register[0].visit:
+                continue
+            if best >= 0 and not borrows_before(st, st.lanes[lane].head, st.lanes[best].head):
+                continue
+            job = marked_borrower(st, lane)
+            if job >= 0:
+                best = lane
+                best_job = job
     if best < 0:
         return False
     dispatch(st, best_job)
     return True
 
 
-def wants_to_borrow(st: State, lane: int) -> bool:
-    """Whether the lane takes part in phase B: its share borrows and its head is not entitled."""
-    share = st.lanes[lane].share
-    head = st.lanes[lane].head
-    if head < 0 or st.lanes[lane].blocked != 0 or st.shares[share].borrows == 0:
-        return False
-    return not entitled(st, share, st.jobs[head].need) and not passed_over(st, head)
-
-
-def lacks_room(st: State, need: int) -> bool:
-    """Whether a need exceeds what is physically free: a quick no for heads that only may borrow."""
-    for i in range(st.need_start[need], st.need_start[need + 1]):
-        if st.entries[i].quantity > st.units[st.entries[i].unit].room:
-            return True
+def serve_in_share_claims(st: State) -> bool:
+    """The heads whose in-share claim is open for them. True on a change."""
+    claims = st.register[0].in_share_claims
+    for i in range(claims):
+        st.lanes[i].claim_snapshot = st.lanes[i].in_share_claim_order
+    for i in range(claims):
+        lane = st.lanes[i].claim_snapshot
+        if st.lanes[lane].in_share_claim_job == st.lanes[lane].head and borrows_only(st, lane):
+            st.lanes[lane].visited = st.register[0].visit
+            if serve_borrower(st, lane):
+                return True
     return False
+
+
+def marked_borrower(st: State, lane: int) -> int:
+    """The job of a marked lane that B2 dispatches, or NOBODY."""
+    if passed_over(st, st.lanes[lane].head):
+        return NOBODY
+    job = borrower_that_can_go(st, lane)
+    if job < 0:
+        unmark_borrowing(st, lane)
+    return job
 
 
 def borrower_that_can_go(st: State, lane: int) -> int:
     """The job of the lane that B2 dispatches, or NOBODY."""
     if st.setting[0].head_of_line == BACKFILL:
         return first_that_passes(st, lane, BORROWING)
-    head = st.lanes[lane].head
-    need = st.jobs[head].need
     share = st.lanes[lane].share
-    return head if may_borrow(st, share, need) and fits_now(st, share, need) else NOBODY
+    need = st.lanes[lane].head_need
+    return st.lanes[lane].head if fits_now(st, share, need) and may_borrow(st, share, need) else NOBODY
+
+
+def borrows_only(st: State, lane: int) -> bool:
+    """Whether the lane takes part in phase B, whatever is free: its share borrows and its head is not entitled."""
+    bit = 1 << (lane % WORD_BITS)
+    would_borrow = st.marks[lane // WORD_BITS].would_borrow & bit != 0
+    return would_borrow and not passed_over(st, st.lanes[lane].head)
 
 
 def serve_borrower(st: State, lane: int) -> bool:
@@ -319,25 +324,32 @@ def borrows_before(st: State, job: int, other: int) -> bool:
 
 def preempt_in_share(st: State) -> bool:
     """In declaration order: stop jobs of lower priority for heads that could go without them. True on a change."""
-    if st.setting[0].rank_count == 1:
-        return False
-    for place in range(st.register[0].active_lanes):
-        lane = st.lanes[place].active_order
-        share = st.lanes[lane].share
-        head = st.lanes[lane].head
-        if head < 0 or st.shares[share].in_share == 0 or st.lanes[lane].blocked != 0 or st.jobs[head].rank == 0:
-            continue
-        if st.lanes[lane].claim_at != NEVER or st.lanes[lane].in_share_claim_job == head or passed_over(st, head):
-            continue
-        if stays_put(st, lane) or not outranks_any(st, head):
-            continue
-        for unit in range(st.setting[0].unit_count):
-            st.units[unit].gone = 0
-        if could_go(st, share, st.jobs[head].need):
-            continue
-        victims = in_share_victims(st, head)
-        if victims > 0:
-            open_in_share_claim(st, lane, head)
-            stop_all(st, victims, head, IN_SHARE)
-            return True
+    for word in range(st.setting[0].word_count):
+        left = st.marks[word].in_share
+        while left != 0:
+            bit = left & -left
+            left ^= bit
+            lane = lane_of(st, word, bit)
+            if not passed_over(st, st.lanes[lane].head) and preempt_for_head(st, lane):
+                return True
     return False
+
+
+def preempt_for_head(st: State, lane: int) -> bool:
+    """Phase C for a marked lane. True on a change."""
+    share = st.lanes[lane].share
+    head = st.lanes[lane].head
+    if st.lanes[lane].claim_at != NEVER or st.lanes[lane].in_share_claim_job == head or not outranks_any(st, head):
+        forget_in_share(st, lane)
+        return False
+    for unit in range(st.setting[0].unit_count):
+        st.units[unit].gone = 0
+    if could_go(st, share, st.lanes[lane].head_need):
+        return False  # It waits, but another dispatch may spoil that: the mark stays.
+    victims = in_share_victims(st, head)
+    if victims == 0:
+        unmark_in_share(st, lane)
+        return False
+    open_in_share_claim(st, lane, head)
+    stop_all(st, victims, head, IN_SHARE)
+    return True

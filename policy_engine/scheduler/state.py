@@ -9,6 +9,7 @@ being summed anew.
 
 from collections.abc import MutableSequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, get_type_hints
 
 import numpy as np
@@ -42,6 +43,9 @@ QUEUE_TIME_MASK = (1 << QUEUE_TIME_BITS) - 1
 # Buckets of candidates are counted in blocks, so that a search skips the empty ones.
 BLOCK = 64
 
+# Lanes are marked by the bits of words.
+WORD_BITS = 32
+
 # Kinds of control events.
 UPDATE_PRIORITY, UPDATE_SHARE, SET_SHARE_STATE, UPDATE_CAPACITY, TERMINATE, UNAVAILABLE = range(6)
 UNCHANGED = -9
@@ -56,6 +60,8 @@ class Setting:
     share_count: Int64
     unit_count: Int64
     lane_count: Int64
+    word_count: Int64
+    """Words of `WORD_BITS` bits that have one for each lane."""
     set_count: Int64
     """Distinct sets of units."""
     rank_count: Int64
@@ -73,6 +79,9 @@ class Setting:
     stop_time: Int64
     resume_time: Int64
     capacity_retry_time: Int64
+    some_fail: Int64
+    some_time_out: Int64
+    """Whether any job fails by itself, or has an attempt timeout: the kernel spares itself the columns if not."""
 
 
 @dataclass(slots=True)
@@ -98,21 +107,23 @@ class Register:
     claims: Int64
     in_share_claims: Int64
     """Open claims of the two kinds."""
-    active_lanes: Int64
-    change: Int64
-    """Counts the changes that a lane's prospects may depend on."""
-    settled_at: Int64
-    """The change up to which whole tries of a pass have found nothing to do."""
+    claim_changes: Int64
+    """How many claims have been opened or dropped so far."""
+    settled_claim_changes: Int64
+    """The same, when the last try of a pass began."""
     visit: Int64
     configuration: Int64
-    """Version of limits, strategies and capacity."""
+    """Version of limits, strategies and capacity; 0 before the first instant."""
     next_deadline: Int64
     last_event_at: Int64
 
 
 @dataclass(slots=True)
 class Job:
-    """Where a job is, and what came of it."""
+    """Where a job is, and what came of it. 64 bytes, so that a row is one line of a processor's cache.
+
+    What the logs tell is not repeated: when it was first dispatched, what was lost.
+    """
 
     order_key: Int64
     """Inverted rank above queue time: the smaller goes first."""
@@ -120,14 +131,9 @@ class Job:
     """When its attempt ends as things stand, or NEVER."""
     done: Int64
     """Productive ms of earlier attempts that survived."""
-    first_scheduled_at: Int64
     finished_at: Int64
-    lost: Int64
-    share: Int32
     need: Int32
     queue: Int32
-    position: Int32
-    """Place in its queue while RUNNABLE."""
     attempt: Int32
     """Row of its latest attempt, or NOBODY."""
     previous_candidate: Int32
@@ -182,11 +188,12 @@ class Preemption:
 
 @dataclass(slots=True)
 class Queue:
-    """A heap of RUNNABLE jobs: queue_job[start] and on."""
+    """A heap of RUNNABLE jobs: queue_key[start] and queue_job[start], and on."""
 
     start: Int64
     size: Int64
     lane: Int64
+    share: Int64
 
 
 @dataclass(slots=True)
@@ -196,6 +203,8 @@ class Lane:
     first_queue: Int64
     share: Int64
     head: Int64
+    head_need: Int64
+    """Of the head, or of the last one."""
     blocked: Int64
     """Reason that the head is misconfigured for, or 0."""
     judged_head: Int64
@@ -208,13 +217,8 @@ class Lane:
     in_share_claim_job: Int64
     claim_order: Int64
     in_share_claim_order: Int64
-    active_order: Int64
-    """Not of this lane: entry i is the lane of the i-th open claim, or the i-th active lane."""
+    """Not of this lane: entry i is the lane of the i-th open claim."""
     claim_snapshot: Int64
-    head_changed_at: Int64
-    """Number of the change that gave the lane its head."""
-    active: Int64
-    """Whether the lane has a head, or had one when a pass last looked at it."""
     visited: Int64
 
 
@@ -230,6 +234,26 @@ class Share:
     disabled: Int64
     stopping: Int64
     """How many of its jobs are stopping."""
+    first_lane: Int64
+    last_lane: Int64
+
+
+@dataclass(slots=True)
+class LaneMarks:
+    """A bit for each of `WORD_BITS` lanes."""
+
+    entitled: Int64
+    borrowing: Int64
+    in_share: Int64
+    """Lanes that phases A, B and C of a pass have to look at."""
+    headed: Int64
+    """Lanes that have a head."""
+    would_borrow: Int64
+    would_preempt: Int64
+    """Lanes whose head phase B or C looks at again once capacity of a unit that it needs becomes free."""
+    may_borrow: Int64
+    may_preempt: Int64
+    """Lanes whose share borrows, or preempts in-share."""
 
 
 @dataclass(slots=True)
@@ -248,8 +272,6 @@ class Cell:
 class Unit:
     """A capacity unit, and sums over all shares."""
 
-    changed_at: Int64
-    """Number of the latest change of anything about the unit."""
     capacity: Int64
     room: Int64
     """Capacity minus used."""
@@ -331,9 +353,15 @@ class State:
     start_time: Column
     start_job: Column
     queues: MutableSequence[Queue]
+    queue_key: Column
     queue_job: Column
     lanes: MutableSequence[Lane]
     """One row more than there are lanes, for its `first_queue`."""
+    marks: MutableSequence[LaneMarks]
+    unit_lanes: Column
+    """unit x word: a bit for each lane whose head needs the unit."""
+    bit_place: Column
+    """Of `marks`: where a bit stands in its word."""
     shares: MutableSequence[Share]
     time_limit: Column
     """For each of the two time-limit reasons: ms, or FOREVER."""
@@ -360,6 +388,7 @@ ROW_TYPES: dict[str, type] = {
     "preemptions": Preemption,
     "queues": Queue,
     "lanes": Lane,
+    "marks": LaneMarks,
     "shares": Share,
     "cells": Cell,
     "units": Unit,
@@ -370,6 +399,7 @@ ROW_TYPES: dict[str, type] = {
 """The tables of the state and the class of their rows; its other fields are columns."""
 
 
+@cache
 def row_dtype(row_type: type) -> np.dtype[np.void]:
     """The numpy record type of a row class."""
     hints = get_type_hints(row_type, include_extras=True)
@@ -391,7 +421,10 @@ COLUMN_TYPES: dict[str, type[np.generic]] = {
     "end_job": np.int32,
     "start_time": np.int64,
     "start_job": np.int32,
+    "queue_key": np.int64,
     "queue_job": np.int32,
+    "unit_lanes": np.int64,
+    "bit_place": np.int64,
     "time_limit": np.int64,
     "block_count": np.int64,
     "kept_by_rank": np.int64,

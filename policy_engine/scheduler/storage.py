@@ -8,9 +8,11 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from policy_engine.scheduler.state import READ_ONLY, ROW_TYPES, Column, State, empty_table
+from policy_engine.scheduler.state import READ_ONLY, ROW_TYPES, Column, State, empty_table, row_dtype
 
 Table = npt.NDArray[Any]
+
+CACHE_LINE = 64
 
 
 def state_over(tables: Mapping[str, Table]) -> State:
@@ -21,6 +23,14 @@ def state_over(tables: Mapping[str, Table]) -> State:
         array.flags.writeable = name not in READ_ONLY
         typed[name] = array.view(np.recarray) if name in ROW_TYPES else array
     return State(**typed)
+
+
+def rows_of_zeros(name: str, count: int) -> Table:
+    """A table of the state that begins where a line of a processor's cache does."""
+    dtype = row_dtype(ROW_TYPES[name])
+    memory = np.zeros(count * dtype.itemsize + CACHE_LINE, dtype=np.uint8)
+    start = -memory.ctypes.data % CACHE_LINE
+    return memory[start : start + count * dtype.itemsize].view(dtype)
 
 
 def to_lists(state: State) -> State:
@@ -77,9 +87,11 @@ def _tidied_ends(state: State) -> dict[str, object]:
     register = state.register[0]
     times = np.asarray(state.end_time[: register.ends], dtype=np.int64)
     jobs = np.asarray(state.end_job[: register.ends], dtype=np.int64)
-    holds = np.array(
-        [state.jobs[job].due == time for time, job in zip(times.tolist(), jobs.tolist(), strict=True)], dtype=bool
-    )
+    if isinstance(state.jobs, list):
+        due = np.array([state.jobs[job].due for job in jobs.tolist()], dtype=np.int64)
+    else:
+        due = cast("Table", state.jobs)["due"][jobs]
+    holds = due == times
     entries = np.unique(np.stack([times[holds], jobs[holds]], axis=1), axis=0)  # Sorted, so a heap.
     needed = len(entries) + register.dispatched
     room = len(state.end_job) if 2 * needed < len(state.end_job) else 2 * len(state.end_job) + needed

@@ -11,6 +11,7 @@ from policy_engine.scheduler.candidates import (
     stopped_before,
 )
 from policy_engine.scheduler.quantities import could_go
+from policy_engine.scheduler.queues import share_of
 from policy_engine.scheduler.state import CANDIDATE, FEWEST, NOBODY, TAKEN, State
 
 
@@ -126,7 +127,7 @@ def cross_share_victims(st: State, claimant_share: int) -> int:
             job = best_of_groups(st, 0, groups)
         if job < 0:
             break
-        group = st.jobs[job].share * st.setting[0].set_count + st.needs[st.jobs[job].need].units
+        group = share_of(st, job) * st.setting[0].set_count + st.needs[st.jobs[job].need].units
         if not group_can_give(st, group):
             st.cursor[group] = NOBODY  # Shares only fall and shortages only shrink: the whole group is out.
             continue
@@ -136,7 +137,7 @@ def cross_share_victims(st: State, claimant_share: int) -> int:
         need = st.jobs[job].need
         for i in range(st.need_start[need], st.need_start[need + 1]):
             unit = st.entries[i].unit
-            st.cells[st.jobs[job].share * st.setting[0].unit_count + unit].taken += st.entries[i].quantity
+            st.cells[share_of(st, job) * st.setting[0].unit_count + unit].taken += st.entries[i].quantity
             st.units[unit].short -= st.entries[i].quantity
     feasible = not still_short(st)
     clear_taken(st, taken)
@@ -161,7 +162,7 @@ def clear_taken(st: State, taken: int) -> None:
         job = st.preemptions[start + i].victim
         need = st.jobs[job].need
         for k in range(st.need_start[need], st.need_start[need + 1]):
-            st.cells[st.jobs[job].share * st.setting[0].unit_count + st.entries[k].unit].taken = 0
+            st.cells[share_of(st, job) * st.setting[0].unit_count + st.entries[k].unit].taken = 0
 
 
 def spare_cross_share(st: State, taken: int) -> int:
@@ -185,7 +186,7 @@ def spare_cross_share(st: State, taken: int) -> int:
 
 def in_share_victims(st: State, job: int) -> int:
     """Which lower-priority jobs of its share to stop so that a job could go. Returns how many; 0 if there is no way."""
-    share = st.jobs[job].share
+    share = share_of(st, job)
     need = st.jobs[job].need
     rank = st.jobs[job].rank
     for unit in range(st.setting[0].unit_count):
@@ -225,7 +226,7 @@ def outranks_any(st: State, job: int) -> bool:
     """Whether a candidate of lower priority in the job's share holds anything that the job needs: a quick no."""
     need = st.jobs[job].need
     for i in range(st.need_start[need], st.need_start[need + 1]):
-        if held_below(st, st.jobs[job].share, st.entries[i].unit, st.jobs[job].rank) > 0:
+        if held_below(st, share_of(st, job), st.entries[i].unit, st.jobs[job].rank) > 0:
             return True
     return False
 
@@ -243,7 +244,7 @@ def spare_in_share(st: State, job: int, taken: int) -> int:
     for i in range(taken - 1, -1, -1):
         victim = st.preemptions[start + i].victim
         change_gone(st, victim, -1)
-        if could_go(st, st.jobs[job].share, st.jobs[job].need):
+        if could_go(st, share_of(st, job), st.jobs[job].need):
             st.jobs[victim].candidate = CANDIDATE
         else:
             change_gone(st, victim, 1)
