@@ -1,12 +1,10 @@
 """Peak memory of a replay in a process of its own: `python -m benchmarks.memory TRACE`.
 
 TRACE is a trace's columns (.npz), or a native trace (.parquet). The number printed, in bytes, is the process's largest
-resident set at the end (`getrusage`) minus its resident set when everything is imported and a small trace was replayed,
-compiled. The trace's own columns, the kernel's state and the outcome are all in it; making the trace is not. Below a
-hundred megabytes or so it says too much, since the largest resident set may be that of the imports. Linux only.
+resident set since everything was imported and a small trace was replayed, compiled, minus its resident set then. The
+trace's own columns, the kernel's state and the outcome are all in it; making the trace is not. Linux only.
 """
 
-import resource
 import sys
 from dataclasses import fields
 from pathlib import Path
@@ -36,14 +34,18 @@ def _load_columns(path: Path) -> JobTrace:
     return JobTrace(job_id=pl.Series(np.arange(len(columns["share"]))).cast(pl.String), **columns)
 
 
-def _largest_resident_set() -> int:
-    """Bytes."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+def _forget_largest_resident_set() -> None:
+    Path("/proc/self/clear_refs").write_text("5")
 
 
-def _resident_set() -> int:
-    """Bytes."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+def _memory(name: str) -> int:
+    """Bytes: `VmRSS`, the resident set, or `VmHWM`, the largest since it was forgotten.
+
+    Not what `getrusage` says: that begins with what the parent process had.
+    """
+    lines = Path("/proc/self/status").read_text().splitlines()
+    (kilobytes,) = (line.split()[1] for line in lines if line.startswith(f"{name}:"))
+    return int(kilobytes) * 1024
 
 
 def main(path: Path) -> None:
@@ -51,10 +53,11 @@ def main(path: Path) -> None:
     topology = contended_topology()
     small = contended_trace(5_000, 0.9)
     replay(topology, small, use_compiled=True)
-    before = _resident_set()
+    _forget_largest_resident_set()
+    before = _memory("VmRSS")
     trace = read_trace(path) if path.suffix == ".parquet" else _load_columns(path)
     outcome = replay(topology, trace, use_compiled=True)
-    grown = _largest_resident_set() - before
+    grown = _memory("VmHWM") - before
     if len(outcome.jobs.status) != len(trace):
         raise AssertionError("the outcome must be alive until the memory is measured")
     print(grown)

@@ -7,7 +7,7 @@ they are for small traces and for debugging.
 from dis import get_instructions
 from functools import cache
 from types import FunctionType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import llvmlite.binding as llvm
 import numba
@@ -27,7 +27,7 @@ _PACKAGE = __name__.rpartition(".")[0]
 
 def object_code() -> bytes:
     """The kernel for this processor, as an object file that needs no other. Takes about a minute."""
-    dispatcher = _translated(native.run_at)
+    dispatcher = _translated(cast("FunctionType", native.run_at))
     dispatcher.compile((types.int64, types.int64, types.int64))
     (result,) = dispatcher.overloads.values()
     module = llvm.parse_assembly(result.library.get_llvm_str())

@@ -61,7 +61,7 @@ def writable(directory: Path) -> bool:
 
 
 @cache
-def _file_name() -> str:
+def file_name() -> str:
     """One for each content of the kernel, compiler, version of Python and processor: none is taken for another."""
     content = hashlib.sha256()
     for source in sorted(files(__package__).iterdir(), key=lambda source: source.name):
@@ -76,7 +76,7 @@ def _file_name() -> str:
 def _kept() -> bytes | None:
     """The machine code that is kept, unless there is none or it is damaged."""
     try:
-        content = (cache_directory() / _file_name()).read_bytes()
+        content = (cache_directory() / file_name()).read_bytes()
     except OSError:
         return None
     digest, code = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
@@ -103,7 +103,7 @@ def kernel() -> Kernel:
 
 def _keep(code: bytes) -> None:
     if writable(cache_directory()):
-        with writing(cache_directory() / _file_name(), overwrite=True) as file:
+        with writing(cache_directory() / file_name(), overwrite=True) as file:
             file.write(hashlib.sha256(code).digest() + code)
 
 
