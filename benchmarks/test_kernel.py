@@ -20,6 +20,7 @@ CASES = {
     "1M": (1_000_000, 0.9, 1),
     "10M": (10_000_000, 0.9, 1),
     "1M overloaded": (1_000_000, 1.02, 1),
+    "100k deep": (100_000, 1.25, 4),
     "1M deep": (1_000_000, 1.25, 4),
 }
 """Jobs, load, and how many times the capacity."""
