@@ -3,7 +3,7 @@
 Both are kept in lists in the order in which they were opened.
 """
 
-from policy_engine.scheduler.marks import mark_all_waiting, mark_in_share
+from policy_engine.scheduler.marks import mark_all_waiting, mark_lane
 from policy_engine.scheduler.queues import share_of
 from policy_engine.scheduler.state import NEVER, NOBODY, PER_UNIT, State
 
@@ -24,7 +24,8 @@ def drop_claim(st: State, lane: int) -> None:
     if st.lanes[lane].claim_at == NEVER:
         return
     st.register[0].claim_changes += 1
-    mark_in_share(st, lane)
+    if st.lanes[lane].head >= 0:
+        mark_lane(st, lane)
     mark_all_waiting(st)
     st.lanes[lane].claim_at = NEVER
     found = 0
@@ -50,7 +51,8 @@ def drop_in_share_claim(st: State, lane: int) -> None:
     if st.lanes[lane].in_share_claim_job == NOBODY:
         return
     st.register[0].claim_changes += 1
-    mark_in_share(st, lane)
+    if st.lanes[lane].head >= 0:
+        mark_lane(st, lane)
     mark_all_waiting(st)
     st.lanes[lane].in_share_claim_job = NOBODY
     found = 0

@@ -51,14 +51,6 @@ def mark_share(st: State, share: int) -> None:
             mark_lane(st, lane)
 
 
-def mark_in_share(st: State, lane: int) -> None:
-    """Phase C looks at a lane again, if it has a head."""
-    word = lane // WORD_BITS
-    bit = (1 << (lane % WORD_BITS)) & st.marks[word].headed & st.marks[word].may_preempt
-    st.marks[word].in_share |= bit
-    st.marks[word].would_preempt |= bit
-
-
 def mark_all(st: State) -> None:
     """All phases look at all lanes that have a head."""
     for word in range(st.setting[0].word_count):
@@ -66,11 +58,17 @@ def mark_all(st: State) -> None:
 
 
 def mark_waiting_for(st: State, unit: int) -> None:
-    """A unit has become freer: lanes whose head needs it and would borrow or preempt in-share."""
+    """A unit has become freer: lanes whose head needs it and would borrow or preempt in-share.
+
+    What the last try of a pass held for claims stays held: lanes are marked apart from this when a claim is dropped.
+    """
+    now = st.units[unit].room - st.units[unit].protected_now - st.units[unit].hold_now
+    later = st.units[unit].free - st.units[unit].protected - st.units[unit].hold
     words = st.setting[0].word_count
     for word in range(words):
         waiting = st.unit_lanes[unit * words + word]
-        st.marks[word].borrowing |= waiting & st.marks[word].would_borrow
+        if now > 0 and later > 0:
+            st.marks[word].borrowing |= waiting & st.marks[word].would_borrow
         st.marks[word].in_share |= waiting & st.marks[word].would_preempt
 
 
@@ -79,6 +77,11 @@ def mark_all_waiting(st: State) -> None:
     for word in range(st.setting[0].word_count):
         st.marks[word].borrowing |= st.marks[word].would_borrow
         st.marks[word].in_share |= st.marks[word].would_preempt
+
+
+def is_marked_entitled(st: State, lane: int) -> bool:
+    """Whether phase A looks at a lane."""
+    return (st.marks[lane // WORD_BITS].entitled >> (lane % WORD_BITS)) & 1 != 0
 
 
 def unmark_entitled(st: State, lane: int) -> None:

@@ -15,6 +15,7 @@ from policy_engine.scheduler.lifecycle import dispatch, stop
 from policy_engine.scheduler.marks import (
     forget_borrowing,
     forget_in_share,
+    is_marked_entitled,
     lane_of,
     mark_all,
     unmark_borrowing,
@@ -89,9 +90,21 @@ def serve_claims(st: State) -> bool:
     for i in range(claims):
         lane = st.lanes[i].claim_snapshot
         st.lanes[lane].visited = st.register[0].visit
-        if serve_entitled_lane(st, lane):
+        if serve_entitled_lane(st, lane) if is_marked_entitled(st, lane) else serve_waiting_claim(st, lane):
             return True
     return False
+
+
+def serve_waiting_claim(st: State, lane: int) -> bool:
+    """A2 to A4 for a lane with a claim, whose head is entitled as it was. True on a change."""
+    head = st.lanes[lane].head
+    if passed_over(st, head):
+        return False
+    if fits_now(st, st.lanes[lane].share, st.lanes[lane].head_need):
+        drop_both(st, lane)
+        dispatch(st, head)
+        return True
+    return claim(st, lane, head)
 
 
 def serve_in_share_order(st: State) -> bool:
@@ -172,16 +185,17 @@ def serve_entitled_lane(st: State, lane: int) -> bool:
         drop_both(st, lane)
         dispatch(st, head)
         return True
-    forget_borrowing(st, lane)
     return claim(st, lane, head)
 
 
 def claim(st: State, lane: int, head: int) -> bool:
     """A3 and A4: an entitled head that does not fit waits for stopping jobs, or has borrowers stopped."""
     share = st.lanes[lane].share
-    need = st.jobs[head].need
+    need = st.lanes[lane].head_need
     if fits_later(st, share, need):
         open_claim(st, lane)
+        unmark_entitled(st, lane)  # Passes look at lanes with a claim unmarked, too.
+        forget_borrowing(st, lane)
         if st.shares[share].reserves == 0:
             set_aside(st, share, need)
         return False
@@ -193,6 +207,7 @@ def claim(st: State, lane: int, head: int) -> bool:
     victims = cross_share_victims(st, share)
     if victims == 0:
         drop_claim(st, lane)
+        forget_borrowing(st, lane)
         return False
     open_claim(st, lane)
     stop_all(st, victims, head, CROSS_SHARE)
