@@ -166,10 +166,12 @@ def serve_entitled_lane(st: State, lane: int) -> bool:
         forget_borrowing(st, lane)
         forget_in_share(st, lane)
         return False
-    if passed_over(st, head):
-        return False
     share = st.lanes[lane].share
     need = st.jobs[head].need
+    if passed_over(st, head):
+        if entitled(st, share, need):
+            forget_borrowing(st, lane)  # Phase B may drop the claim that keeps it back, and is not for it even then.
+        return False
     if st.setting[0].head_of_line == BACKFILL:
         first = first_that_passes(st, lane, ENTITLED)
         if first >= 0:

@@ -59,6 +59,7 @@ CLAIM_THAT_LAPSED_LATE = make_scenario(
 
 SEEDS_THAT_FAILED = {
     2602: "a job that ends as it becomes RUNNING has ended before the pass of that instant",
+    5926: "a claim that phase B drops frees no entitled head for phase B",
     1183: "a head failed by a time limit, before a late pass, is not reported as misconfigured",
 }
 CHUNKS, CHUNK = 40, 250
