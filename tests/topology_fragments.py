@@ -32,10 +32,19 @@ def complete(fragment: Fragment) -> dict[str, Any]:
     else:
         capacity = data.setdefault("capacity", {G5: 4})
         data |= shares(
-            **{f"share_{index}": {"capacity": {unit: n}} for index, (unit, n) in enumerate(capacity.items())}
+            **{f"share_{index}": {"capacity": {unit: _count(n)}} for index, (unit, n) in enumerate(capacity.items())}
         )
         data["teams"] = {name: _complete_team(team) for name, team in data["teams"].items()}
     return {"name": "ml-training"} | data | {"queue": {"time_limits": TIME_LIMITS} | data.get("queue", {})}
+
+
+def _count(entry: object) -> int:
+    """Instances of an entry of the environment's capacity, or of a list of entries."""
+    if isinstance(entry, list):
+        return sum(map(_count, entry))
+    count = entry["count"] if isinstance(entry, dict) else entry
+    assert isinstance(count, int)
+    return count
 
 
 def topology_of(fragment: Fragment) -> Topology:

@@ -15,6 +15,7 @@ from batch_quota.observability.queue_observability import ObservabilityOptions, 
 from batch_quota.quota_share import QuotaShare
 from batch_quota.scheduling_policy import QuotaShareSchedulingPolicy
 from batch_quota.service_environment import ServiceEnvironment
+from batch_quota.training_plans import put_out_training_plans
 from batch_quota.training_queue import RunnableTimeLimit, SageMakerTrainingQueue
 from batch_quota.validation import require
 from policy_engine.diagnostics import Finding, Severity
@@ -22,7 +23,7 @@ from policy_engine.rules import check
 from policy_engine.template.cloud_assembly import TOPOLOGY_METADATA
 from policy_engine.topology import OwnedShare, Topology
 from policy_engine.topology.suggestions import did_you_mean
-from policy_engine.topology.tags import quota_share_tags
+from policy_engine.topology.tags import queue_tags, quota_share_tags
 
 _EVERYTHING = ObservabilityOptions()
 _FROM_TOPOLOGY = AccessOptions()
@@ -90,7 +91,7 @@ class QuotaManagedQueue(Construct):
                 RunnableTimeLimit(reason=limit.reason, max_time=Duration.millis(limit.after))
                 for limit in sorted(queue.time_limits, key=lambda limit: limit.reason)
             ],
-            tags=queue.tags,
+            tags=queue_tags(topology),
             removal_policy=removal_policy,
         )
         shares = Construct(self, "Shares")
@@ -98,6 +99,7 @@ class QuotaManagedQueue(Construct):
             owned.name: self._make_share(shares, owned)
             for owned in sorted(topology.quota_shares(), key=lambda owned: owned.name)
         }
+        put_out_training_plans(self, topology)
         self._team_terms = team_terms(topology, self._queue, self._quota_shares, access or _FROM_TOPOLOGY)
         self._access = (
             None

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
@@ -65,6 +66,9 @@ Examples:
 @click.option(
     "--until", metavar="TIME", help="Stop there: 12h or 2d6h from the trace's start; a date if the trace has dates."
 )
+@click.option(
+    "--starts-at", metavar="DATE", help="When the trace starts, if it has no dates: for training plans and --until."
+)
 @text_or_json(
     "A table for people, or the outcome for programs; `batch-quota schema outcome` describes it.", for_people="table"
 )
@@ -96,6 +100,7 @@ def command(
     parameters: Mapping[str, str],
     queue_name: str | None,
     until: str | None,
+    starts_at: str | None,
     output_format: str,
     usage: bool,
     preemptions: int,
@@ -113,7 +118,7 @@ def command(
         subject = read_subject(topology, parameters, queue_name, note)
         _refuse_errors(subject, topology)
         assumptions = with_assumed(subject.topology.assumptions, assumed, subject.topology.units())
-        jobs, control = _read(subject.topology, trace, trace_format, events)
+        jobs, control = _read(subject.topology, trace, trace_format, events, starts_at)
         last = None if until is None else _moment(until, jobs.epoch)
         outcome = _replay(subject.topology, jobs, control, assumptions, last)
         assessment = _assess(outcome)
@@ -122,6 +127,8 @@ def command(
                 _write_json(assessment, file, usage=usage)
             else:
                 _write_table(assessment, file, preemptions)
+    for sentence in _left_running(outcome):
+        click.echo(sentence, err=True)
     if output not in {None, _STDIO}:
         click.echo(f"{counted(len(jobs), 'job')} replayed, written to {output}", err=True)
     if assessment.broken:
@@ -163,14 +170,35 @@ def _refuse_errors(subject: Subject, path: str) -> None:
 
 
 def _read(
-    topology: Topology, trace: str, trace_format: str | None, events: str | None
+    topology: Topology, trace: str, trace_format: str | None, events: str | None, starts_at: str | None
 ) -> "tuple[JobTrace, tuple[ControlEvent, ...]]":
-    """The trace and the control events, with all that is wrong with either."""
-    from policy_engine.trace import FileFormat, read_events, read_trace
+    """The trace, and the control events: those of training plans, then those given. All that is wrong with either."""
+    from policy_engine.trace import FileFormat, has_training_plans, read_events, read_trace, training_plan_events
 
     shares = [owned.name for owned in topology.quota_shares()]
     jobs = read_trace(trace, format=FileFormat(trace_format) if trace_format else None, shares=shares, note=note)
-    return jobs, () if events is None else read_events(events, trace=jobs, topology=topology)
+    if starts_at is not None:
+        jobs = _dated(jobs, starts_at)
+    if jobs.epoch is None and has_training_plans(topology):
+        click.echo(
+            "training plans are taken to last all the time: --starts-at DATE says when the trace starts", err=True
+        )
+    given = () if events is None else read_events(events, trace=jobs, topology=topology)
+    return jobs, (*training_plan_events(topology, jobs.epoch), *given)
+
+
+def _dated(jobs: "JobTrace", starts_at: str) -> "JobTrace":
+    """The trace with the date of its start."""
+    import polars as pl
+
+    from policy_engine.trace.times import dates_to_milliseconds
+
+    if jobs.epoch is not None:
+        raise click.BadParameter("the trace has dates of its own", param_hint="--starts-at")
+    epoch = dates_to_milliseconds(pl.Series([starts_at])).item()
+    if epoch is None:
+        raise click.BadParameter("expected a date such as 2026-03-02T11:30:00Z", param_hint="--starts-at")
+    return replace(jobs, epoch=int(epoch))
 
 
 def _moment(text: str, epoch: int | None) -> int:
@@ -221,6 +249,12 @@ def _compile(topology: Topology, jobs: "JobTrace") -> None:
     click.echo(f"compiling the replay for this machine, which takes a minute or so; {kept}", err=True)
     with ending_at_once():
         replay(topology, jobs, until=_BEFORE_THE_START)
+
+
+def _left_running(outcome: "Outcome") -> Iterator[str]:
+    from policy_engine.report.training_plans import left_running
+
+    return left_running(outcome)
 
 
 def _assess(outcome: "Outcome") -> "Assessment":

@@ -16,7 +16,7 @@ from policy_engine.topology.model import UNLIMITED, ResourceSharingStrategy, Sha
 from policy_engine.topology.reading_errors import ReadingError
 from policy_engine.topology.service_limits import MAX_NAME_LENGTH, NAME_CHARACTERS
 from policy_engine.topology.source import Path, SourceMap
-from policy_engine.topology.tags import TEAM_TAG
+from policy_engine.topology.tags import TEAM_TAG, TRAINING_PLAN_TAG
 
 NO_TEAM = "no-team"
 """The team of shares without the tag that names one."""
@@ -219,6 +219,8 @@ class _Builder:
             self.places.put(path, at(tags))
         known: dict[str, str] = {}
         for key, node in tags.value.items():
+            if key.startswith(TRAINING_PLAN_TAG):
+                continue  # Follows from the environment's capacity, whose plans a template does not carry.
             if isinstance(node.value, str | int | float) and not isinstance(node.value, bool):
                 known[key] = str(node.value)
                 if path:

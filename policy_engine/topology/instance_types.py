@@ -1,7 +1,7 @@
-"""The instance types that SageMaker trains on, as botocore's model of the SageMaker API lists them.
+"""The instance types that SageMaker trains on, or plans cover, as botocore's model of the SageMaker API lists them.
 
 Read from botocore's data file without importing botocore or parsing megabytes of JSON: `batch-quota validate` needs
-this one list and has to stay quick.
+these lists alone and has to stay quick.
 """
 
 import gzip
@@ -10,7 +10,6 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-_SHAPE = b'"TrainingInstanceType":{'
 _SERVICE_MODEL = "service-2.json.gz"
 
 
@@ -20,11 +19,25 @@ def training_instance_types() -> tuple[str, ...]:
 
     Raises RuntimeError if botocore is not installed, or its data has another form.
     """
+    return _enumeration("TrainingInstanceType")
+
+
+@cache
+def training_plan_instance_types() -> tuple[str, ...]:
+    """Values of the SageMaker API's `ReservedCapacityInstanceType`: what training plans reserve.
+
+    Raises RuntimeError if botocore is not installed, or its data has another form.
+    """
+    return _enumeration("ReservedCapacityInstanceType")
+
+
+def _enumeration(shape_name: str) -> tuple[str, ...]:
     model = gzip.decompress(_service_model().read_bytes())
-    start = model.find(_SHAPE)
+    name = f'"{shape_name}":{{'.encode()
+    start = model.find(name)
     if start < 0:
-        raise RuntimeError("botocore's SageMaker model has no TrainingInstanceType; reinstall botocore")
-    shape, _ = json.JSONDecoder().raw_decode(model[start + len(_SHAPE) - 1 : model.index(b"}", start) + 1].decode())
+        raise RuntimeError(f"botocore's SageMaker model has no {shape_name}; reinstall botocore")
+    shape, _ = json.JSONDecoder().raw_decode(model[start + len(name) - 1 : model.index(b"}", start) + 1].decode())
     return tuple(shape["enum"])
 
 

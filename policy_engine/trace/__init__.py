@@ -13,6 +13,7 @@ from policy_engine.trace.events import (
 from policy_engine.trace.jobs import NONE, ON_STOP, JobTrace
 from policy_engine.trace.reading import check_shares, read_trace
 from policy_engine.trace.tables import FileFormat
+from policy_engine.trace.training_plans import has_training_plans, training_plan_events
 from policy_engine.trace.writing import write_trace
 
 __all__ = [
@@ -29,7 +30,9 @@ __all__ = [
     "UpdateShare",
     "check_events",
     "check_shares",
+    "has_training_plans",
     "read_events",
     "read_trace",
+    "training_plan_events",
     "write_trace",
 ]

@@ -430,3 +430,53 @@ def test_the_examples_in_the_help_run_as_printed(tmp_path: Path):
         script = f'{shlex.quote(sys.executable)} -c "from policy_engine.cli import main; main()" {arguments}'
         done = subprocess.run(["/bin/sh", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
+
+
+PLAN_TOPOLOGY = ROOT / "examples" / "training-plan.yaml"
+PLAN_TRACE = ROOT / "examples" / "traces" / "training-plan.csv"
+IN_SECONDS = """\
+job_id,share,submitted_at,instance_type,instance_count,runtime_seconds
+early,foundation-training,0,ml.p5.48xlarge,4,60
+"""
+
+
+def starts(*arguments: str | Path) -> list[float]:
+    done = run(*arguments, "--format", "json")
+    return [job["first_scheduled_at"] for job in json.loads(done.stdout)["jobs"]]
+
+
+def test_a_training_plans_instances_come_at_its_start_and_jobs_that_outlast_it_are_named():
+    done = run(PLAN_TOPOLOGY, PLAN_TRACE)
+    assert (
+        "2026-04-01T11:00:00Z: 1 job holds 4 ml.p5.48xlarge, and 2 are left: "
+        "SageMaker ends jobs that lose their instances, the replay does not\n"
+    ) in done.stderr
+    start, pretraining, *_ = starts(PLAN_TOPOLOGY, PLAN_TRACE)
+    assert start == 0
+    assert pretraining == 3.5 * 3600  # From 08:00, when the trace starts, to 11:30.
+
+
+def test_a_trace_in_seconds_says_when_it_starts_for_training_plans(tmp_path: Path):
+    trace = tmp_path / "trace.csv"
+    trace.write_text(IN_SECONDS)
+    done = run(PLAN_TOPOLOGY, trace)
+    assert "training plans are taken to last all the time: --starts-at DATE says when the trace starts\n" in done.stderr
+    assert starts(PLAN_TOPOLOGY, trace) == [0]
+    assert starts(PLAN_TOPOLOGY, trace, "--starts-at", "2026-03-02T11:00:00Z") == [1800]
+    assert "training plans are taken" not in run(PLAN_TOPOLOGY, trace, "--starts-at", "2026-03-03").stderr
+
+
+@pytest.mark.parametrize(
+    ("trace", "date", "says"),
+    [
+        (IN_SECONDS, "soon", "expected a date such as 2026-03-02T11:30:00Z"),
+        (PLAN_TRACE.read_text(), "2026-03-02", "the trace has dates of its own"),
+    ],
+    ids=["no date", "dated already"],
+)
+def test_a_start_that_cannot_be_is_refused(tmp_path: Path, trace: str, date: str, says: str):
+    file = tmp_path / "trace.csv"
+    file.write_text(trace)
+    done = run(PLAN_TOPOLOGY, file, "--starts-at", date)
+    assert done.exit_code == 2
+    assert f"Invalid value for --starts-at: {says}" in done.stderr

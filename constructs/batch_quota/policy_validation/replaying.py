@@ -22,7 +22,7 @@ def replay_on(queue: TemplateQueue, given: TraceReplay, violations: Violations) 
     # The replay compiles machine code: nobody waits for it who has no trace.
     from policy_engine.report.assessment import assess
     from policy_engine.scheduler import replay
-    from policy_engine.trace import read_events, read_trace
+    from policy_engine.trace import read_events, read_trace, training_plan_events
 
     topology, problem = _with(queue.topology, given)
     if problem is not None:
@@ -39,6 +39,7 @@ def replay_on(queue: TemplateQueue, given: TraceReplay, violations: Violations) 
         for finding in error.findings:
             violations.add(finding.id, Severity.ERROR, one_line(finding), "", queue.place(("queue",)))
         return
+    events = (*training_plan_events(topology, jobs.epoch), *events)
     for verdict in assess(replay(topology, jobs, events=events)).verdicts:
         if not verdict.held:
             places = tuple(_places(queue, verdict.target))
