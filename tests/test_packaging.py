@@ -8,6 +8,7 @@ import tomllib
 import zipfile
 from collections.abc import Iterable, Mapping
 from importlib.metadata import distributions, packages_distributions
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,9 @@ PARTS = {
 """Distributions that come with others, which say which version they need."""
 IN_LAMBDA = {PACKAGES["batch_quota"] / "observability" / "share_metrics_handler" / "handler.py"}
 """What is not imported, but uploaded to Lambda: its test says what it may import."""
+EMULATOR = PACKAGES["policy_engine"] / "emulator"
+BY_PYTEST = {EMULATOR / "pytest_plugin.py"}
+"""What nothing but pytest imports."""
 REQUIREMENT_FILES = sorted(CHECKOUT.glob("requirements*.txt"))
 
 
@@ -106,7 +110,7 @@ def test_all_that_is_installed_has_the_version_that_is_named():
 
 def test_the_exact_requirements_are_within_the_ranges_that_users_get():
     project = PROJECT["project"]
-    users = ranges([*project["dependencies"], *project["optional-dependencies"]["constructs"]])
+    users = ranges([*project["dependencies"], *chain(*project["optional-dependencies"].values())])
     exact = pinned(*REQUIREMENT_FILES)
     assert set(users) <= set(exact)
     versions = {name: next(iter(exact[name].specifier)).version for name in users}
@@ -115,12 +119,19 @@ def test_the_exact_requirements_are_within_the_ranges_that_users_get():
     assert Requirement(backend) == exact["hatchling"]
 
 
-@pytest.mark.parametrize(("name", "extras"), [("policy_engine", ()), ("batch_quota", ("constructs",))])
-def test_a_package_imports_only_what_is_installed_with_it(name: str, extras: tuple[str, ...]):
+@pytest.mark.parametrize(
+    ("files", "extras"),
+    [
+        (set(PACKAGES["policy_engine"].rglob("*.py")) - set(EMULATOR.rglob("*.py")), ()),
+        (set(EMULATOR.rglob("*.py")) - BY_PYTEST, ("emulator",)),
+        (set(PACKAGES["batch_quota"].rglob("*.py")) - IN_LAMBDA, ("constructs",)),
+    ],
+    ids=["policy_engine", "emulator", "batch_quota"],
+)
+def test_a_package_imports_only_what_is_installed_with_it(files: set[Path], extras: tuple[str, ...]):
     project = PROJECT["project"]
     extra = [text for group in extras for text in project["optional-dependencies"][group]]
     installed = set(ranges([*project["dependencies"], *extra]))
-    files = set(PACKAGES[name].rglob("*.py")) - IN_LAMBDA
     assert foreign_imports(files, installed) == {}
 
 

@@ -1,0 +1,87 @@
+"""GetJobQueueSnapshot: the front of each quota share, and who uses how much."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from policy_engine.assumptions import RequeuePosition
+from policy_engine.emulator.batch.models.service_job import ServiceJob
+from policy_engine.emulator.batch.models.service_jobs import ServiceJobBackend
+from policy_engine.emulator.schedule import JobState, ServiceJobStatus
+from policy_engine.scheduler import AttemptOutcome
+
+_Jobs = Sequence[tuple[ServiceJob, JobState]]
+
+
+class SnapshotBackend(ServiceJobBackend):
+    """GetJobQueueSnapshot."""
+
+    def get_job_queue_snapshot(self, identifier: str) -> dict[str, Any]:
+        """GetJobQueueSnapshotResponse. As in AWS's example, `frontOfQueue` is empty in a queue with quota shares."""
+        queue, now = self.get_training_queue(identifier), self.now
+        shares = [share.name for share in self.quota_shares_of(queue)]
+        jobs = [(job, job.state(now)) for job in self.service_jobs_of(queue)]
+        of_share = {name: [(job, state) for job, state in jobs if job.share == name] for name in shares}
+        used = {name: usage for name in shares if (usage := _usage(of_share[name]))}
+        return {
+            "frontOfQueue": {"jobs": [], "lastUpdatedAt": now},
+            "frontOfQuotaShares": {
+                "quotaShares": {name: self._front(of_share[name]) for name in shares},
+                "lastUpdatedAt": now,
+            },
+            "queueUtilization": {
+                "totalCapacityUsage": _as_list(_usage(jobs)),
+                "quotaShareUtilization": {
+                    "topCapacityUtilization": [
+                        {"quotaShareName": name, "capacityUsage": _as_list(used[name])}
+                        for name in sorted(used, key=lambda name: -used[name].total())
+                    ]
+                },
+                "lastUpdatedAt": now,
+            },
+        }
+
+    def _front(self, jobs: _Jobs) -> list[dict[str, Any]]:
+        """The first RUNNABLE job of a share, with the time since when none has been before it."""
+        back = self.emulation.assumptions.requeue_position is RequeuePosition.BACK
+
+        def place(entry: tuple[ServiceJob, JobState]) -> tuple[int, int, int]:
+            job, state = entry
+            queued_at = state.preempted[0].stopped_at if back and state.preempted else None
+            return -job.priority, queued_at or job.created_at, job.number
+
+        runnable = [entry for entry in jobs if entry[1].status is ServiceJobStatus.RUNNABLE]
+        if not runnable:
+            return []
+        front = min(runnable, key=place)
+        job, state = front
+        before = [_last_runnable(*entry) for entry in jobs if place(entry) < place(front)]
+        since = max([_runnable_since(job, state), job.priority_since, *before])
+        return [{"jobArn": job.arn, "earliestTimeAtPosition": since}]
+
+
+def _runnable_since(job: ServiceJob, state: JobState) -> int:
+    latest = state.latest
+    return job.created_at if latest is None or latest.stopped_at is None else latest.stopped_at
+
+
+def _last_runnable(job: ServiceJob, state: JobState) -> int:
+    """When a job that is not RUNNABLE was so for the last time."""
+    latest = state.latest
+    if latest is None:
+        return state.finished_at or job.created_at
+    ended_runnable = latest.outcome in {AttemptOutcome.PREEMPTED, AttemptOutcome.NO_CAPACITY}
+    return state.finished_at if ended_runnable and state.finished_at is not None else latest.scheduled_at
+
+
+def _usage(jobs: _Jobs) -> Counter[str]:
+    """Instances of each type that dispatched jobs hold."""
+    used: Counter[str] = Counter()
+    for job, state in jobs:
+        if state.status.dispatched:
+            used.update(job.training.need)
+    return used
+
+
+def _as_list(usage: Counter[str]) -> list[dict[str, Any]]:
+    return [{"capacityUnit": unit, "quantity": float(instances)} for unit, instances in usage.items()]

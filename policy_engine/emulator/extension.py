@@ -1,0 +1,24 @@
+"""Puts our Batch backend in the place of moto's, for as long as it is wanted."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from unittest.mock import patch
+
+from moto.core.base_backend import BackendDict
+
+from policy_engine.emulator.batch.models import QuotaManagementBackend, backend_with
+from policy_engine.emulator.settings import Settings
+
+_WHERE_MOTO_HAS_THEM = ("moto.batch", "moto.batch.models", "moto.batch.responses", "moto.batch_simple.models")
+
+Backends = BackendDict[QuotaManagementBackend]
+
+
+@contextmanager
+def quota_management(settings: Settings) -> Iterator[Backends]:
+    """In this block `batch` of moto has quota management, in `mock_aws` and in moto's server alike."""
+    backends: Backends = BackendDict(backend_with(settings), "batch")
+    with ExitStack() as replaced:
+        for module in _WHERE_MOTO_HAS_THEM:
+            replaced.enter_context(patch(f"{module}.batch_backends", backends))
+        yield backends

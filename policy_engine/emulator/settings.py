@@ -1,0 +1,24 @@
+"""What all backends of one emulator have in common, whatever their account and region."""
+
+from dataclasses import dataclass, field
+from threading import RLock
+
+from policy_engine.assumptions import Assumptions
+from policy_engine.emulator.clock import Clock
+
+DEFAULT_RUNTIME = 300_000
+DEFAULT_SETTLING = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How an emulator behaves. Durations in ms of its clock."""
+
+    clock: Clock
+    assumptions: Assumptions = field(default_factory=Assumptions)
+    default_runtime: int = DEFAULT_RUNTIME
+    """What a job runs whose request does not say it."""
+    settling: int = DEFAULT_SETTLING
+    """How long a resource is CREATING, UPDATING or DELETING."""
+    lock: RLock = field(default_factory=RLock)
+    """Held during each call: moto's server answers calls in threads."""
