@@ -21,9 +21,9 @@ def batch_client(*, checks_requests: bool = True) -> Any:  # noqa: ANN401 (boto3
     return _session().client("batch", config=Config(parameter_validation=checks_requests))
 
 
-def client(service: str) -> Any:  # noqa: ANN401
-    """A client for another service."""
-    return _session().client(service)
+def client(service: str, **more: object) -> Any:  # noqa: ANN401
+    """A client for a service."""
+    return _session().client(service, **more)
 
 
 @cache

@@ -12,6 +12,7 @@ from policy_engine.cli.interruption import INTERRUPTED
 _COMMANDS = {
     "assumptions": "Print the assumptions that a replay depends on.",
     "diff": "Say what a deployment would change, and what is dangerous.",
+    "emulate": "Emulate AWS Batch with quota management, for any AWS client.",
     "replay": "Replay a trace on a topology and predict preemptions and waits.",
     "rules": "List the rules, or print one.",
     "schema": "Print a JSON Schema.",

@@ -1,0 +1,149 @@
+"""`batch-quota emulate`, as a process of its own that boto3 talks to."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from botocore.config import Config
+from emulated_queue import G5, client, limits, training_request
+
+COMMAND = str(Path(sys.executable).parent / "batch-quota")
+PATIENCE = 60
+"""Seconds after which a test that waits for the server gives up."""
+
+
+@contextmanager
+def emulate(*options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """The endpoint and the process of an emulator. It is killed at the end, if it has not ended."""
+    process = subprocess.Popen(
+        [COMMAND, "emulate", "--port", "0", *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout is not None
+        name, _, endpoint = process.stdout.readline().strip().partition("=")
+        assert name == "AWS_ENDPOINT_URL"
+        yield endpoint, process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[str]:
+    """One emulator for all tests of this module that only talk to it."""
+    with emulate("--speed", "3600", "--runtime", "30m") as (endpoint, process):
+        yield endpoint
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE) == 0
+
+
+def test_boto3_runs_a_job_against_it(endpoint: str) -> None:
+    assert endpoint.startswith("http://localhost:")
+    batch = client("batch", endpoint_url=endpoint, config=Config(retries={"total_max_attempts": 1}))
+
+    def wait_until(status: str, describe: str, answer: str, **what: object) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while (seen := getattr(batch, describe)(**what)[answer]) != status:
+            listed = seen[0].get("status") if isinstance(seen, list) else None
+            if listed == status:
+                return
+            assert time.monotonic() < deadline, f"still {seen}"
+            time.sleep(0.01)
+
+    policy = batch.create_scheduling_policy(name="policy", quotaSharePolicy={"idleResourceAssignmentStrategy": "FIFO"})
+    batch.create_service_environment(
+        serviceEnvironmentName="environment",
+        serviceEnvironmentType="SAGEMAKER_TRAINING",
+        capacityLimits=limits({G5: 1}),
+    )
+    wait_until("VALID", "describe_service_environments", "serviceEnvironments")
+    batch.create_job_queue(
+        jobQueueName="queue",
+        jobQueueType="SAGEMAKER_TRAINING",
+        priority=1,
+        schedulingPolicyArn=policy["arn"],
+        serviceEnvironmentOrder=[{"order": 1, "serviceEnvironment": "environment"}],
+    )
+    wait_until("VALID", "describe_job_queues", "jobQueues")
+    share = batch.create_quota_share(
+        quotaShareName="share",
+        jobQueue="queue",
+        capacityLimits=limits({G5: 1}),
+        resourceSharingConfiguration={"strategy": "RESERVE"},
+        preemptionConfiguration={"inSharePreemption": "DISABLED"},
+    )["quotaShareArn"]
+    wait_until("VALID", "describe_quota_share", "status", quotaShareArn=share)
+    batch.tag_resource(resourceArn=share, tags={"team": "search"})
+    assert batch.list_tags_for_resource(resourceArn=share)["tags"] == {"team": "search"}
+    job = batch.submit_service_job(
+        jobName="job",
+        jobQueue="queue",
+        quotaShareName="share",
+        serviceJobType="SAGEMAKER_TRAINING",
+        serviceRequestPayload=training_request(),
+    )["jobId"]
+    wait_until("SUCCEEDED", "describe_service_job", "status", jobId=job)
+    described = batch.describe_service_job(jobId=job)
+    assert described["stoppedAt"] - described["startedAt"] == 30 * 60 * 1000
+    with pytest.raises(batch.exceptions.ClientException, match="does not exist"):
+        batch.describe_service_job(jobId="nobody")
+
+
+def test_it_listens_where_nobody_else_can_reach_it_unless_told_to(endpoint: str) -> None:
+    """The same port of another address of this machine is still to be had."""
+    port = int(endpoint.rpartition(":")[2])
+    with socket.socket() as other:
+        other.bind(("127.0.0.2", port))
+        assert other.getsockname() == ("127.0.0.2", port)
+
+
+def test_whoever_opens_it_to_others_is_warned() -> None:
+    with emulate("--host", "0.0.0.0") as (endpoint, process):  # noqa: S104 (what the warning is about)
+        assert endpoint.startswith("http://0.0.0.0:")
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 0
+        assert said == (
+            "warning: everybody who can reach 0.0.0.0 can use it\nserving; Ctrl-C ends it, and forgets everything\n"
+        )
+
+
+def test_a_port_that_is_taken_is_said_to_be() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        run = subprocess.run([COMMAND, "emulate", "--port", port], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr == (f"error: cannot listen at 127.0.0.1:{port}: Address already in use; --port names another\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--speed", "0"), "0.0 is not in the range x>0"),
+        (("--runtime", "long"), "expected a duration such as 90s"),
+        (("--assume", "nothing=1"), "there is no switch 'nothing'"),
+        (("--port", "70000"), "70000 is not in the range"),
+    ],
+)
+def test_options_that_make_no_sense_are_explained(options: tuple[str, ...], message: str) -> None:
+    environment = {**os.environ, "COLUMNS": "200"}
+    run = subprocess.run([COMMAND, "emulate", *options], capture_output=True, text=True, check=False, env=environment)
+    assert run.returncode == 2
+    assert message in run.stderr
+
+
+def test_without_moto_it_says_what_to_install(tmp_path: Path) -> None:
+    (tmp_path / "moto.py").write_text("raise ImportError('No module named moto')\n", encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    run = subprocess.run([COMMAND, "emulate"], capture_output=True, text=True, check=False, env=environment)
+    assert run.returncode == 2
+    assert run.stderr == (
+        "error: No module named moto; the emulator comes with `pip install 'batch-quota[emulator]'`\n"
+    )
