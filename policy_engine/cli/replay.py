@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 import click
 
+from policy_engine.amounts import counted
 from policy_engine.assumptions import Assumptions
 from policy_engine.cli import trace_output
 from policy_engine.cli.assume import assume_option, with_assumed
@@ -20,12 +21,11 @@ from policy_engine.cli.subjects import Subject, parameter_option, queue_option, 
 from policy_engine.diagnostics import Severity
 from policy_engine.durations import parse_milliseconds
 from policy_engine.files import writing
-from policy_engine.report.amounts import counted
 from policy_engine.report.diagnostics import wants_color
 from policy_engine.topology import Topology
 
 if TYPE_CHECKING:
-    from policy_engine.report.assessment import Assessment
+    from policy_engine.assessment.assessing import Assessment
     from policy_engine.scheduler import Outcome
     from policy_engine.trace import ControlEvent, JobTrace
 
@@ -258,7 +258,7 @@ def _left_running(outcome: "Outcome") -> Iterator[str]:
 
 
 def _assess(outcome: "Outcome") -> "Assessment":
-    from policy_engine.report.assessment import assess
+    from policy_engine.assessment.assessing import assess
 
     return assess(outcome)
 

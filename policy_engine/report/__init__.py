@@ -7,12 +7,16 @@ figures as data frames. They are imported when they are first used: `batch-quota
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from policy_engine.report.assessment import Assessment, assess
+    from policy_engine.assessment import Assessment, assess
     from policy_engine.report.outcome_json import outcome_document
 
 __all__ = ["Assessment", "assess", "outcome_document"]
 
-_HOMES = {"Assessment": "assessment", "assess": "assessment", "outcome_document": "outcome_json"}
+_HOMES = {
+    "Assessment": "policy_engine.assessment",
+    "assess": "policy_engine.assessment",
+    "outcome_document": "policy_engine.report.outcome_json",
+}
 
 
 def __getattr__(name: str) -> object:
@@ -20,4 +24,4 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return getattr(import_module(_HOMES[name]), name)

@@ -6,9 +6,9 @@ from textwrap import wrap
 
 from click import style
 
+from policy_engine.amounts import printable
 from policy_engine.assumptions import DEFAULT_UNIT, Assumptions, Switch
 from policy_engine.durations import format_milliseconds
-from policy_engine.report.amounts import printable
 
 _WIDTH = 80
 _INDENT = 2

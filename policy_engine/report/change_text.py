@@ -6,8 +6,8 @@ from textwrap import wrap
 
 from click import style
 
+from policy_engine.amounts import printable
 from policy_engine.change import Action, QueueChange, ResourceChange, SettingChange, effect
-from policy_engine.report.amounts import printable
 from policy_engine.report.diagnostics import finding_text
 from policy_engine.rules.change_checking import ChangeFinding
 

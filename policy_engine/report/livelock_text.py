@@ -1,6 +1,6 @@
 """A livelock in words: what goes round, why, and what would end it."""
 
-from policy_engine.report.amounts import brief_duration, counted, in_hours, printable
+from policy_engine.amounts import brief_duration, counted, in_hours, printable
 from policy_engine.scheduler import JobStatus, Outcome
 from policy_engine.scheduler.livelock import Cause, Livelock
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from policy_engine.report.amounts import HOUR, iso_date
-from policy_engine.report.assessment import Assessment, assess
-from policy_engine.report.expectations import Verdict
+from policy_engine.amounts import HOUR, iso_date
+from policy_engine.assessment.assessing import Assessment, assess
+from policy_engine.assessment.verdicts import Verdict
 from policy_engine.report.json_text import choice, obj, seconds, texts, whole
 from policy_engine.scheduler import AttemptOutcome, JobStatus, Outcome, PreemptionKind, Reason
 from policy_engine.scheduler.livelock import Livelock

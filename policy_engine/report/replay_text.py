@@ -12,10 +12,10 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from policy_engine.report.amounts import brief_duration, counted, decimal, in_hours, moment, percent, printable
-from policy_engine.report.assessment import Assessment
+from policy_engine.amounts import brief_duration, counted, decimal, in_hours, moment, percent, printable
+from policy_engine.assessment.assessing import Assessment
+from policy_engine.assessment.verdicts import Verdict, still_waiting
 from policy_engine.report.assumptions_text import departures
-from policy_engine.report.expectations import Verdict, still_waiting
 from policy_engine.report.livelock_text import cycle, remedies, why
 from policy_engine.scheduler import NEVER, JobStatus, Outcome, PreemptionKind, Reason
 from policy_engine.scheduler.livelock import Cause, Livelocks

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from policy_engine.report.amounts import counted
+from policy_engine.amounts import counted
 from policy_engine.scheduler import Outcome
 from policy_engine.scheduler.state import NEVER
 from policy_engine.trace import training_plan_events

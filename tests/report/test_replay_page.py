@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from policy_engine.report.summary import PERCENTILES
+from policy_engine.assessment.summary import PERCENTILES
 from policy_engine.scheduler.livelock import FUTILE_STOPS, Cause
 from policy_engine.scheduler.replay import COMPILE_FROM
 

@@ -14,13 +14,13 @@ from policy_engine.topology import Topology
 from policy_engine.topology.expectations import QUEUE
 
 if TYPE_CHECKING:
-    from policy_engine.report.expectations import Verdict
+    from policy_engine.assessment.verdicts import Verdict
 
 
 def replay_on(queue: TemplateQueue, given: TraceReplay, violations: Violations) -> None:
     """Replay a trace on a queue, and note each expectation that does not hold, and why a replay is none."""
     # The replay compiles machine code: nobody waits for it who has no trace.
-    from policy_engine.report.assessment import assess
+    from policy_engine.assessment.assessing import assess
     from policy_engine.scheduler import replay
     from policy_engine.trace import read_events, read_trace, training_plan_events
 

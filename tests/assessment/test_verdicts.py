@@ -5,8 +5,8 @@ from math import inf, isnan
 import pytest
 from scenarios import LEND, LEND_AND_BORROW, RESERVE, Row, make_scenario, share
 
+from policy_engine.assessment.verdicts import Verdict
 from policy_engine.report import assess
-from policy_engine.report.expectations import Verdict
 from policy_engine.scheduler import Outcome, replay
 from policy_engine.topology import Expectations, ShareState
 from policy_engine.trace import ControlEvent, SetShareState, Terminate

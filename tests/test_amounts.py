@@ -2,8 +2,8 @@
 
 import pytest
 
+from policy_engine.amounts import brief_duration, counted, decimal, in_hours, iso_date, moment, percent
 from policy_engine.durations import parse_milliseconds
-from policy_engine.report.amounts import brief_duration, counted, decimal, in_hours, iso_date, moment, percent
 
 SECOND, MINUTE, HOUR, DAY = 1000, 60_000, 3_600_000, 86_400_000
 

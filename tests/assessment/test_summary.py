@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scenarios import LEND, LEND_AND_BORROW, RESERVE, Row, Scenario, make_scenario, random_scenario, share
 
+from policy_engine.assessment.summary import Summary, summarize
 from policy_engine.report import assess
-from policy_engine.report.summary import Summary, summarize
 from policy_engine.scheduler import NEVER, Outcome, replay
 from policy_engine.topology import QuotaShare, ShareState, Team, Topology
 from policy_engine.trace import SetShareState

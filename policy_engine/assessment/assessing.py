@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from policy_engine.report.expectations import Verdict, check_expectations
-from policy_engine.report.summary import Summary, summarize
+from policy_engine.assessment.summary import Summary, summarize
+from policy_engine.assessment.verdicts import Verdict, check_expectations
 from policy_engine.scheduler import Outcome
 from policy_engine.scheduler.livelock import Livelocks, find_livelocks
 

@@ -6,8 +6,8 @@ from math import inf, isnan, nan
 
 import numpy as np
 
-from policy_engine.report.amounts import DAY, HOUR, brief_duration, counted, decimal, in_hours, moment
-from policy_engine.report.summary import PERCENTILES, Summary
+from policy_engine.amounts import DAY, HOUR, brief_duration, counted, decimal, in_hours, moment
+from policy_engine.assessment.summary import PERCENTILES, Summary
 from policy_engine.scheduler import NEVER, JobStatus, Outcome, Reason
 from policy_engine.scheduler.reasons import STATUS_REASON
 from policy_engine.topology import Expectation, Metric, Unit
