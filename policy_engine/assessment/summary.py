@@ -9,11 +9,13 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from policy_engine.amounts import DAY
 from policy_engine.scheduler import NEVER, JobStatus, Outcome, Reason
 from policy_engine.trace.jobs import Int64
 
 PERCENTILES = {"wait_p50": 50, "wait_p95": 95, "wait_p99": 99, "wait_max": 100}
 _AMOUNTS = ("limit", "used", "own", "borrowed", "lent", "idle", "pending")
+_WORK = ("lost", "productive")
 _ENDINGS = (JobStatus.SUCCEEDED, JobStatus.FAILED, JobStatus.RUNNABLE, JobStatus.RUNNING)
 
 
@@ -25,7 +27,8 @@ class Summary:
 
     - `jobs`: those that were submitted; of them `succeeded`, `failed`, `runnable` and `running` by the end, and
       `never_ran`, not once dispatched. `not_submitted`: those that the replay was stopped before.
-    - `preemptions_suffered`, `preemptions_caused`: stops of its own jobs, and stops in favour of them.
+    - `preemptions_suffered`, `preemptions_caused`: stops of its own jobs, and stops in favour of them; `preempted`,
+      jobs that were stopped at least once.
     - `lost`: instance-ms of work that preemptions destroyed.
     - `productive`: instance-ms of work that they did not destroy. Nothing counts of a job that FAILED because its
       preemption retries were used up.
@@ -37,9 +40,12 @@ class Summary:
       not in them; `never_ran` counts those.
     - `utilization`: used / limit; above 1 for a share that borrows more than it lends. Null without a limit.
     - `goodput`: productive / used. Null if nothing was used.
+    - `preemption_rate`: preempted / (jobs - never_ran). Null if no job ran.
+    - `preemptions_per_day`: preemptions_suffered, and `lost_per_day`: lost (instance-ms), for each 24 h of the replay.
+      Null if it took no time.
 
-    `units` (by `unit`) and `share_units` (by `share` and `unit`) have `limit` to `pending`, and `utilization`. In
-    `units`, `limit` and `idle` are of the service environment, as in `queue`.
+    `units` (by `unit`) and `share_units` (by `share` and `unit`) have `limit` to `pending`, `lost`, `productive`, and
+    `utilization`. In `units`, `limit` and `idle` are of the service environment, as in `queue`.
     """
 
     start: int
@@ -58,20 +64,21 @@ def summarize(outcome: Outcome) -> Summary:
     owned = tuple(outcome.topology.quota_shares())
     teams = tuple(dict.fromkeys(share.team for share in owned))
     team_of_share = np.array([teams.index(share.team) for share in owned], dtype=np.int64)
-    share_units = outcome.usage.instance_milliseconds
+    share_units = outcome.usage.instance_milliseconds.with_columns(**_work(outcome))
     names = {"share": [share.name for share in owned], "team": [share.team for share in owned]}
     counted = pl.DataFrame(names | _counts(outcome) | _amounts(share_units, len(owned)))
     of_team = counted.drop("share").group_by("team", maintain_order=True).sum()
     units = _of_environment(share_units, outcome.usage.capacity_milliseconds)
+    span = outcome.ended_at - outcome.first_submitted_at
     of_queue = counted.drop("share", "team").sum().with_columns(units.select(pl.col("limit", "idle").sum()))
     waits = _Waits.of(outcome)
     nowhere = np.zeros(len(owned), dtype=np.int64)
     return Summary(
         start=outcome.first_submitted_at,
         end=outcome.ended_at,
-        shares=_finished(counted, waits.percentiles(np.arange(len(owned)), len(owned))),
-        teams=_finished(of_team, waits.percentiles(team_of_share, len(teams))),
-        queue=_finished(of_queue, waits.percentiles(nowhere, 1)),
+        shares=_finished(counted, waits.percentiles(np.arange(len(owned)), len(owned)), span),
+        teams=_finished(of_team, waits.percentiles(team_of_share, len(teams)), span),
+        queue=_finished(of_queue, waits.percentiles(nowhere, 1), span),
         units=_with_utilization(units),
         share_units=_with_utilization(share_units),
     )
@@ -79,36 +86,47 @@ def summarize(outcome: Outcome) -> Summary:
 
 def _counts(outcome: Outcome) -> dict[str, Int64]:
     """By share, what jobs and preemptions count."""
-    jobs, work, preemptions = outcome.jobs, outcome.work, outcome.preemptions
-    share, instances = outcome.share_of_job, outcome.instances_of_job
+    jobs, preemptions = outcome.jobs, outcome.preemptions
+    share = outcome.share_of_job
     submitted = jobs.status != JobStatus.SUBMITTED
-    attempted = outcome.attempts.job
-    survived = (work.worked - work.lost) * instances[attempted]
-    survived[jobs.reason[attempted] == Reason.PREEMPTION_RETRIES_EXHAUSTED] = 0
 
     def count(of: npt.NDArray[np.int32]) -> Int64:
         return np.bincount(of, minlength=len(outcome.share_names))
-
-    def total(of: npt.NDArray[np.int32], amount: Int64) -> Int64:
-        sums = np.zeros(len(outcome.share_names), dtype=np.int64)
-        np.add.at(sums, of, amount)
-        return sums
 
     return {
         "jobs": count(share[submitted]),
         **{ending.name.lower(): count(share[jobs.status == ending]) for ending in _ENDINGS},
         "never_ran": count(share[submitted & (jobs.first_scheduled_at == NEVER)]),
         "not_submitted": count(share[~submitted]),
+        "preempted": count(share[jobs.preemptions > 0]),
         "preemptions_suffered": count(share[preemptions.victim]),
         "preemptions_caused": count(share[preemptions.claimant]),
-        "lost": total(share[preemptions.victim], preemptions.lost * instances[preemptions.victim]),
-        "productive": total(share[attempted], survived),
     }
+
+
+def _work(outcome: Outcome) -> dict[str, Int64]:
+    """By share and unit, in instance-ms: the work that preemptions destroyed, and the work that they did not."""
+    jobs, work, preemptions, trace = outcome.jobs, outcome.work, outcome.preemptions, outcome.trace
+    attempted = outcome.attempts.job
+    survived = work.worked - work.lost
+    survived[jobs.reason[attempted] == Reason.PREEMPTION_RETRIES_EXHAUSTED] = 0
+    units = outcome.usage.units
+    amounts = {name: np.zeros((len(outcome.share_names), len(units)), dtype=np.int64) for name in _WORK}
+    for column, unit in enumerate(trace.units):
+        instances = trace.needs[trace.need, column]
+        for name, job, milliseconds in (
+            ("lost", preemptions.victim, preemptions.lost),
+            ("productive", attempted, survived),
+        ):
+            of_unit = amounts[name][:, units.index(unit)]
+            np.add.at(of_unit, outcome.share_of_job[job], milliseconds * instances[job])
+    return {name: amount.ravel() for name, amount in amounts.items()}
 
 
 def _amounts(share_units: pl.DataFrame, shares: int) -> dict[str, Int64]:
     """By share, the instance-ms of all its units. The frame stands by share, then unit, and has all pairs."""
-    return {name: share_units[name].to_numpy().reshape(shares, -1).sum(axis=1) for name in _AMOUNTS}
+    columns = (*_WORK, *_AMOUNTS)
+    return {name: share_units[name].to_numpy().reshape(shares, -1).sum(axis=1) for name in columns}
 
 
 def _of_environment(share_units: pl.DataFrame, capacity: pl.DataFrame) -> pl.DataFrame:
@@ -116,7 +134,9 @@ def _of_environment(share_units: pl.DataFrame, capacity: pl.DataFrame) -> pl.Dat
     sums = share_units.drop("share", "limit", "idle").group_by("unit").sum()
     joined = capacity.rename({"capacity": "limit"}).join(sums, on="unit", how="left", maintain_order="left")
     filled = joined.with_columns(pl.exclude("unit").fill_null(0))
-    return filled.with_columns((pl.col("limit") - pl.col("used")).clip(0).alias("idle")).select("unit", *_AMOUNTS)
+    return filled.with_columns((pl.col("limit") - pl.col("used")).clip(0).alias("idle")).select(
+        "unit", *_AMOUNTS, *_WORK
+    )
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -147,9 +167,15 @@ class _Waits:
         return found
 
 
-def _finished(counted: pl.DataFrame, waits: dict[str, pl.Series]) -> pl.DataFrame:
-    goodput = pl.when(pl.col("used") > 0).then(pl.col("productive") / pl.col("used")).alias("goodput")
-    return _with_utilization(counted.with_columns(**waits)).with_columns(goodput)
+def _finished(counted: pl.DataFrame, waits: dict[str, pl.Series], span: int) -> pl.DataFrame:
+    ran = pl.col("jobs") - pl.col("never_ran")
+    days = pl.lit(span / DAY if span else None, dtype=pl.Float64)
+    return _with_utilization(counted.with_columns(**waits)).with_columns(
+        goodput=pl.when(pl.col("used") > 0).then(pl.col("productive") / pl.col("used")),
+        preemption_rate=pl.when(ran > 0).then(pl.col("preempted") / ran),
+        preemptions_per_day=pl.col("preemptions_suffered") / days,
+        lost_per_day=pl.col("lost") / days,
+    )
 
 
 def _with_utilization(rows: pl.DataFrame) -> pl.DataFrame:

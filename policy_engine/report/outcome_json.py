@@ -99,18 +99,18 @@ def _seconds(milliseconds: int) -> int | float:
     return milliseconds / 1000 if milliseconds % 1000 else milliseconds // 1000
 
 
-def _hours(instance_milliseconds: int) -> float:
+def _hours(instance_milliseconds: float) -> float:
     return round(instance_milliseconds / HOUR, 6)
 
 
-def _ratio(value: float | None) -> float | None:
+def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 6)
 
 
 def _amounts(row: _Figures, limit_name: str) -> dict[str, object]:
     names = {"limit": limit_name}
     hours = {f"{names.get(name, name)}_instance_hours": _hours(row[name]) for name in _AMOUNTS}
-    return {**hours, "utilization": _ratio(row["utilization"])}
+    return {**hours, "utilization": _rounded(row["utilization"])}
 
 
 def _figures(row: _Figures, limit_name: str = "limit") -> dict[str, object]:
@@ -118,14 +118,18 @@ def _figures(row: _Figures, limit_name: str = "limit") -> dict[str, object]:
     return {
         **{name: row[name] for name in ("share", "team") if name in row},
         **{name: row[name] for name in _COUNTS},
+        "preempted_jobs": row["preempted"],
+        "preemption_rate": _rounded(row["preemption_rate"]),
+        "preemptions_per_day": _rounded(row["preemptions_per_day"]),
         "wait_seconds": {
             name: None if row[f"wait_{name}"] is None else _seconds(row[f"wait_{name}"])
             for name in ("p50", "p95", "p99", "max")
         },
         "lost_instance_hours": _hours(row["lost"]),
+        "lost_instance_hours_per_day": None if row["lost_per_day"] is None else _hours(row["lost_per_day"]),
         "productive_instance_hours": _hours(row["productive"]),
         **_amounts(row, limit_name),
-        "goodput": _ratio(row["goodput"]),
+        "goodput": _rounded(row["goodput"]),
     }
 
 

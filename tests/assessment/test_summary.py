@@ -1,6 +1,7 @@
 """What a replay comes to, in numbers."""
 
 import numpy as np
+import polars as pl
 import pytest
 from scenarios import LEND, LEND_AND_BORROW, RESERVE, Row, Scenario, make_scenario, random_scenario, share
 
@@ -69,6 +70,44 @@ def test_the_queue_is_measured_against_the_service_environment():
     assert queue["used"] == (450 + 50) * SECOND
     assert queue["idle"] == queue["limit"] - queue["used"]
     assert (queue["jobs"], queue["succeeded"], queue["preemptions_suffered"]) == (3, 3, 1)
+
+
+def test_the_rate_of_preemptions_is_of_the_jobs_that_ran():
+    row = row_of(summarize(claimed()), "a")
+    assert (row["preempted"], row["preemption_rate"]) == (1, 1 / 2)
+    queue = summarize(claimed()).queue.row(0, named=True)
+    assert (queue["preempted"], queue["preemption_rate"]) == (1, 1 / 3)
+    assert row_of(summarize(claimed()), "c")["preemption_rate"] is None
+
+
+def test_figures_per_day_are_over_the_time_of_the_replay():
+    days = 185 / (24 * 3600)
+    row = row_of(summarize(claimed()), "a")
+    assert row["preemptions_per_day"] == pytest.approx(1 / days)
+    assert row["lost_per_day"] == pytest.approx(40 * SECOND / days)
+
+
+def test_a_replay_of_no_time_has_no_figures_per_day():
+    row = row_of(summarize(one_after_another(1, until=0)), "a")
+    assert (row["preemptions_per_day"], row["lost_per_day"]) == (None, None)
+
+
+def test_a_job_that_is_preempted_twice_counts_once_in_the_rate():
+    jobs = [
+        Row("big", "batch", 0, {G5: 4}, 1000),
+        Row("p1", "prod", 100, {G5: 2}, 10),
+        Row("p2", "prod", 600, {G5: 2}, 10),
+    ]
+    shares = {"batch": share({G5: 2}, LEND_AND_BORROW), "prod": share({G5: 2}, LEND)}
+    row = row_of(summarize(outcome_of(make_scenario({G5: 4}, shares, jobs))), "batch")
+    assert (row["preemptions_suffered"], row["preempted"], row["preemption_rate"]) == (2, 1, 1)
+
+
+def test_work_is_told_apart_by_instance_type():
+    shares = {"a": share({G5: 2, P5: 1}, RESERVE)}
+    jobs = [Row("small", "a", 0, {G5: 2}, 10), Row("large", "a", 0, {P5: 1}, 20)]
+    summary = summarize(outcome_of(make_scenario({G5: 2, P5: 1}, shares, jobs)))
+    assert summary.units.select("unit", "productive", "lost").rows() == [(G5, 20 * SECOND, 0), (P5, 20 * SECOND, 0)]
 
 
 def one_after_another(count: int, **options: object) -> Outcome:
@@ -159,12 +198,15 @@ def test_shares_teams_units_and_queue_agree(first_seed: int):
         summary = assess(outcome).summary
         queue = summary.queue.row(0, named=True)
         additive = ["jobs", "succeeded", "failed", "runnable", "running", "never_ran", "not_submitted"]
-        additive += ["preemptions_suffered", "preemptions_caused", "lost", "productive"]
+        additive += ["preempted", "preemptions_suffered", "preemptions_caused", "lost", "productive"]
         additive += ["used", "own", "borrowed", "lent", "pending"]
         for frame in (summary.shares, summary.teams):
             assert frame.select(additive).sum().row(0, named=True) == {name: queue[name] for name in additive}
-        for name in ("limit", "used", "own", "borrowed", "lent", "idle", "pending"):
+        for name in ("limit", "used", "own", "borrowed", "lent", "idle", "pending", "lost", "productive"):
             assert summary.units[name].sum() == queue[name]
+        for name in ("used", "borrowed", "lost", "productive"):
+            of_shares = summary.share_units.group_by("share", maintain_order=True).agg(pl.col(name).sum())
+            assert of_shares[name].to_list() == summary.shares[name].to_list()
         assert queue["preemptions_suffered"] == queue["preemptions_caused"] == len(outcome.preemptions.at)
         assert queue["jobs"] == queue["succeeded"] + queue["failed"] + queue["runnable"] + queue["running"]
         assert queue["productive"] + queue["lost"] <= queue["used"]
