@@ -87,8 +87,17 @@ def budgets(results: Results) -> Iterator[tuple[str, str, bool]]:
     for form, name in (("csv", "CSV"), ("parquet", "Parquet")):
         command = results.best("command", f"replay {form}")
         yield f"`replay` of Philly from {name} under 2 s once compiled", f"{command:.2f} s", command < 2
+    yield from _synthesis_budgets(results)
     ensemble = results.best("ensemble", "2 threads")
     yield "1,000 replays of 10 k jobs under 10 s on 2 threads", f"{ensemble:.1f} s", ensemble < 10
+
+
+def _synthesis_budgets(results: Results) -> Iterator[tuple[str, str, bool]]:
+    entry = results.entry("synthesis", "20 shares, everything on")
+    for key, name in (("seconds", "whole process"), ("synthesis_seconds", "synthesis alone")):
+        seconds, bare = min(entry[key]), min(entry[f"bare_{key}"])
+        asks = f"synthesis of 20 shares, everything on, within 1.5x of bare L1 constructs, {name}"
+        yield asks, f"{seconds / bare:.2f}x", seconds <= 1.5 * bare
 
 
 def page_part(results: Results, name: str) -> str:

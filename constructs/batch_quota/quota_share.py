@@ -317,8 +317,7 @@ def _job_tag_problems(value: str) -> Iterator[str]:
 
 def _retention_problems(removal_policy: RemovalPolicy | None, queue: ISageMakerTrainingQueue) -> Iterator[str]:
     if isinstance(queue, SageMakerTrainingQueue):
-        needed = {queue.node.path: queue.removal_policy}
-        yield from retained_alone_problems("share", removal_policy, needed, "deleting it terminates the share's jobs")
+        yield from retained_alone_problems("share", removal_policy, [queue], "deleting it terminates the share's jobs")
 
 
 def _queue_problems(queue: ISageMakerTrainingQueue, name: str, limits: Mapping[str, float]) -> Iterator[str]:

@@ -1,10 +1,18 @@
 """What becomes of resources that leave their stack, and which of them can only be retained together."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from typing import Protocol
 
-from aws_cdk import CfnResource, RemovalPolicy
+from aws_cdk import CfnResource, IResource, RemovalPolicy
 
 _RETAINING = frozenset({RemovalPolicy.RETAIN, RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE})
+
+
+class Removable(IResource, Protocol):
+    """A resource that is made here, and says what becomes of it."""
+
+    @property
+    def removal_policy(self) -> RemovalPolicy | None: ...
 
 
 def removal_problems(policy: RemovalPolicy | None) -> Iterator[str]:
@@ -14,18 +22,18 @@ def removal_problems(policy: RemovalPolicy | None) -> Iterator[str]:
 
 
 def retained_alone_problems(
-    noun: str, policy: RemovalPolicy | None, needed: Mapping[str, RemovalPolicy | None], because: str
+    noun: str, policy: RemovalPolicy | None, needed: Iterable[Removable], because: str
 ) -> Iterator[str]:
     """What a retained resource cannot do without, and what is not retained with it.
 
     :param noun: What the retained resource is.
-    :param needed: Removal policies of the resources that it needs, by what they are called.
+    :param needed: The resources that it needs.
     :param because: What happens otherwise.
     """
     if policy in _RETAINING:
-        for name, its_policy in needed.items():
-            if its_policy not in _RETAINING:
-                yield f"removal_policy: the {noun} is retained, so {name} has to be, too: {because}"
+        for each in needed:
+            if each.removal_policy not in _RETAINING:
+                yield f"removal_policy: the {noun} is retained, so {each.node.path} has to be, too: {because}"
 
 
 def apply(resource: CfnResource, policy: RemovalPolicy | None) -> None:

@@ -268,10 +268,9 @@ def _scheduling_policy_problems(policy: batch.ISchedulingPolicy) -> Iterator[str
 def _retention_problems(
     removal_policy: RemovalPolicy | None, environment: IServiceEnvironment, policy: batch.ISchedulingPolicy
 ) -> Iterator[str]:
-    made_here = [
+    needed = [
         each for each in (environment, policy) if isinstance(each, ServiceEnvironment | QuotaShareSchedulingPolicy)
     ]
-    needed = {each.node.path: each.removal_policy for each in made_here}
     yield from retained_alone_problems(
         "queue", removal_policy, needed, "AWS refuses to delete it while a queue uses it, and the deletion fails"
     )

@@ -1,6 +1,7 @@
 """To whom CloudFormation attaches policies: it takes names without an account, so the account must be the right one."""
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 from aws_cdk import Aws, CfnCondition, Fn, Stack, Token
 from constructs import Construct
@@ -17,7 +18,7 @@ class AccountPrincipals:
         self._scope = scope
         self._account = Stack.of(scope).account
         self._account_is_known = not is_token(self._account)
-        self._conditions: dict[str, CfnCondition] = {}
+        self._conditions: dict[str, str] = {}
         self._lists: dict[tuple[tuple[str, tuple[str, ...]], ...], Sequence[str]] = {}
 
     @property
@@ -40,14 +41,19 @@ class AccountPrincipals:
         return self._lists[key]
 
     def _compared(self, by_account: Iterable[tuple[str, Sequence[str]]]) -> Sequence[str]:
-        names: object = Aws.NO_VALUE
+        names: object = self._nobody
         for account, those in by_account:
             names = Fn.condition_if(self._is_account(account), list(those), names)
         return Token.as_list(names)
 
     def _is_account(self, account: str) -> str:
         if account not in self._conditions:
-            self._conditions[account] = CfnCondition(
+            condition = CfnCondition(
                 self._scope, f"IsAccount{account}", expression=Fn.condition_equals(Aws.ACCOUNT_ID, account)
             )
-        return self._conditions[account].logical_id
+            self._conditions[account] = condition.logical_id
+        return self._conditions[account]
+
+    @cached_property
+    def _nobody(self) -> str:
+        return Aws.NO_VALUE

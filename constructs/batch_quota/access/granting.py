@@ -29,10 +29,11 @@ def queue_arns(queue: _Queue) -> QueueArns:
 
 def service_jobs_arn(resource: IResource) -> str:
     """All service jobs of a resource's account and Region. Their ids are given when they are submitted."""
+    environment = resource.env
     return resource.stack.format_arn(
         service="batch",
-        region=resource.env.region,
-        account=resource.env.account,
+        region=environment.region,
+        account=environment.account,
         resource="service-job",
         resource_name="*",
     )
