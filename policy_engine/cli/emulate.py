@@ -11,6 +11,7 @@ import click
 from policy_engine.assumptions import Assumptions
 from policy_engine.cli.assume import assume_option, with_assumed
 from policy_engine.cli.failures import UNUSABLE
+from policy_engine.cli.interruption import ending_at_once
 from policy_engine.durations import parse_milliseconds
 from policy_engine.topology.instance_types import training_instance_types
 
@@ -61,6 +62,7 @@ def command(*, port: int, host: str, speed: float, runtime: int, assumed: tuple[
     except ImportError as error:
         click.echo(f"error: {error}; the emulator comes with `pip install 'batch-quota[emulator]'`", err=True)
         sys.exit(UNUSABLE)
+    _compile()
     settings = Settings(clock=RunningClock(speed), assumptions=assumptions, default_runtime=runtime)
     try:
         with serving(settings, host, port) as bound:
@@ -70,6 +72,16 @@ def command(*, port: int, host: str, speed: float, runtime: int, assumed: tuple[
     except OSError as error:
         click.echo(f"error: cannot listen at {host}:{port}: {error.strerror or error}; --port names another", err=True)
         sys.exit(UNUSABLE)
+
+
+def _compile() -> None:
+    """Compile the scheduler if that is still to be done on this machine, and say so: a call should not take so long."""
+    from policy_engine.scheduler.machine_code import cache_directory, is_kept, kernel
+
+    if not is_kept():
+        click.echo(f"compiling the scheduler, which takes a minute or so; kept in {cache_directory()}", err=True)
+        with ending_at_once():
+            kernel()
 
 
 def _announce(host: str, port: int) -> None:

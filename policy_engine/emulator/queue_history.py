@@ -11,6 +11,7 @@ from policy_engine.assumptions import Assumptions
 from policy_engine.emulator.schedule import Schedule
 from policy_engine.emulator.submissions import Submission, as_trace
 from policy_engine.scheduler import replay
+from policy_engine.scheduler.machine_code import is_kept
 from policy_engine.topology import Queue, QuotaShare, ResourceSharingStrategy, Team, TimeLimit, Topology
 from policy_engine.trace import ControlEvent, Terminate, UpdateCapacity, UpdatePriority, UpdateShare
 
@@ -134,7 +135,9 @@ class QueueHistory:
     def _replayed(self, until: int | None) -> Schedule:
         if self._last is None or self._last[0] != until:
             trace = as_trace(self._submissions, self.started_at)
-            outcome = replay(self._topology(), trace, events=self._events, until=until)
+            # A queue is replayed at nearly every call, so machine code pays from the first job on, if it is there.
+            use_compiled = True if is_kept() else None
+            outcome = replay(self._topology(), trace, events=self._events, until=until, use_compiled=use_compiled)
             self._last = until, Schedule(outcome, self.started_at)
         return self._last[1]
 

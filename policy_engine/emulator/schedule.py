@@ -108,11 +108,17 @@ class Schedule:
         attempts = tuple(self._attempts(row))
         finished_at = int(self.outcome.jobs.finished_at[row])
         return JobState(
-            status=self._status(row, attempts),
+            status=self.status(job_id),
             reason=Reason(int(self.outcome.jobs.reason[row])),
             attempts=attempts,
             finished_at=self._moment(finished_at),
         )
+
+    def status(self, job_id: str) -> ServiceJobStatus:
+        """A job's status alone, which costs less than its state. Raises KeyError."""
+        row = self._rows[job_id]
+        status = JobStatus(int(self.outcome.jobs.status[row]))
+        return self._dispatched_status(row) if status is JobStatus.RUNNING else _STATUS[status]
 
     @cached_property
     def _rows(self) -> Mapping[str, int]:
@@ -136,17 +142,15 @@ class Schedule:
                 outcome=AttemptOutcome(int(table.outcome[index])),
             )
 
-    def _status(self, row: int, attempts: tuple[Attempt, ...]) -> ServiceJobStatus:
-        status = JobStatus(int(self.outcome.jobs.status[row]))
-        if status is not JobStatus.RUNNING:
-            return _STATUS[status]
-        now = self.ended_at
-        if attempts[-1].running_at is not None and attempts[-1].running_at <= now:
+    def _dispatched_status(self, row: int) -> ServiceJobStatus:
+        latest = self._attempts_of_row[row][-1]
+        now, running_at = self.outcome.ended_at, int(self.outcome.attempts.running_at[latest])
+        if running_at != NEVER and running_at <= now:
             return ServiceJobStatus.RUNNING
         trace = self.outcome.trace
         units = tuple(trace.units[unit] for unit in np.flatnonzero(trace.needs[trace.need[row]]))
         provisioning, _ = self.outcome.assumptions.latency(units)
-        provisioned = now >= attempts[-1].scheduled_at + provisioning
+        provisioned = now >= int(self.outcome.attempts.scheduled_at[latest]) + provisioning
         return ServiceJobStatus.STARTING if provisioned else ServiceJobStatus.SCHEDULED
 
     def _moment(self, at: int) -> int | None:

@@ -10,7 +10,7 @@ from typing import Any
 from moto.batch.exceptions import ClientException
 
 from policy_engine.emulator.batch.models.service_job import ServiceJob
-from policy_engine.emulator.schedule import JobState
+from policy_engine.emulator.schedule import ServiceJobStatus
 
 _WITH_STATUS = {"SHARE_IDENTIFIER", "QUOTA_SHARE_NAME"}
 _FILTERS = ("JOB_NAME", "BEFORE_CREATED_AT", "AFTER_CREATED_AT", *sorted(_WITH_STATUS))
@@ -24,9 +24,9 @@ class Selection:
     filter: str | None
     values: tuple[str, ...]
 
-    def includes(self, job: ServiceJob, state: JobState) -> bool:
+    def includes(self, job: ServiceJob, status: ServiceJobStatus) -> bool:
         """Whether a job is shown."""
-        if self.status is not None and state.status != self.status:
+        if self.status is not None and status != self.status:
             return False
         return self.filter is None or any(_meets(job, self.filter, value) for value in self.values)
 

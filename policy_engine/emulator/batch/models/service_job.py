@@ -61,6 +61,12 @@ class ServiceJob:
             )
         return self.queue.history.schedule(now).job(self.job_id) if now > self.created_at else _SUBMITTED
 
+    def status(self, now: int) -> ServiceJobStatus:
+        """The status alone, which costs less."""
+        if self.withdrawn:
+            return ServiceJobStatus.FAILED
+        return self.queue.history.schedule(now).status(self.job_id) if now > self.created_at else _SUBMITTED.status
+
     def summarize(self, state: JobState) -> dict[str, Any]:
         """ServiceJobSummary of the API."""
         latest = state.latest

@@ -92,16 +92,15 @@ class ServiceJobBackend(QuotaShareBackend):
             raise ClientException("jobQueue must be specified")
         jobs = self.service_jobs_of(self.get_training_queue(queue_identifier))
         now = self.now
-        states = {job.job_id: job.state(now) for job in jobs}
-        selected = [job for job in reversed(jobs) if selection.includes(job, states[job.job_id])]
+        selected = [job for job in reversed(jobs) if selection.includes(job, job.status(now))]
         shown, next_token = page(selected, lambda job: -job.number, max_results, token)
-        return [job.summarize(states[job.job_id]) for job in shown], next_token
+        return [job.summarize(job.state(now)) for job in shown], next_token
 
     def update_service_job(self, identifier: str, priority: int) -> ServiceJob:
         """Give a job that has not ended another priority."""
         check_priority(priority)
         job = self.get_service_job(identifier)
-        if job.state(self.now).status.ended:
+        if job.status(self.now).ended:
             raise ClientException(f"Service job {job.job_id} has ended; its schedulingPriority cannot be changed")
         if priority != job.priority:
             job.priority, job.priority_since = priority, self.now
@@ -111,7 +110,7 @@ class ServiceJobBackend(QuotaShareBackend):
     def terminate_service_job(self, identifier: str, reason: str) -> None:
         """Terminate a job. Nothing happens to one that has ended or does not exist."""
         job = self.find_service_job(identifier)
-        if job is None or job.termination is not None or job.state(self.now).status.ended:
+        if job is None or job.termination is not None or job.status(self.now).ended:
             return
         job.termination = reason
         job.withdrawn = job.created_at >= self.now
