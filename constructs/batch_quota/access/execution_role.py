@@ -75,6 +75,7 @@ class TrainingExecutionRole(iam.Role):
         policy = iam.ManagedPolicy(
             self,
             "Permissions",
+            description="What SageMaker training jobs may use",
             roles=[self],
             statements=[
                 iam.PolicyStatement(
