@@ -9,7 +9,7 @@ from typing import Any
 import boto3
 from botocore.config import Config
 
-from policy_engine.emulator.emulator import Emulator
+from policy_engine.emulator.testing import Emulator
 
 G5 = "ml.g5.xlarge"
 SETTLED = 1

@@ -1,7 +1,7 @@
 import pytest
 from emulated_queue import EmulatedQueue
 
-from policy_engine.emulator.emulator import Emulator
+from policy_engine.emulator.testing import Emulator
 
 
 @pytest.fixture

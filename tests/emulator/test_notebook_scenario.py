@@ -9,7 +9,7 @@ import pytest
 from botocore.client import BaseClient
 from emulated_queue import batch_client
 
-from policy_engine.emulator.emulator import Emulator
+from policy_engine.emulator.testing import Emulator
 
 TYPE = "ml.g5.xlarge"
 QUEUE = "my-sm-training-qm-jq"

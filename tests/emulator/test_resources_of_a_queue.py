@@ -6,7 +6,7 @@ import pytest
 from botocore.exceptions import ClientError
 from emulated_queue import G5, SETTLED, EmulatedQueue, batch_client, client, limits
 
-from policy_engine.emulator.emulator import Emulator
+from policy_engine.emulator.testing import Emulator
 
 
 def refused(call: Callable[[], object]) -> str:

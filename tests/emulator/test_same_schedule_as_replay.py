@@ -12,8 +12,8 @@ from scenario_files import FOLDER, ScenarioFile, read_scenario_file, scenario_pa
 from scenarios import Scenario
 
 from policy_engine.assumptions import Assumptions
-from policy_engine.emulator.emulator import emulated
 from policy_engine.emulator.schedule import JobState, Schedule, ServiceJobStatus
+from policy_engine.emulator.testing import emulated
 from policy_engine.scheduler import AttemptOutcome, replay
 from policy_engine.topology import ShareState
 from policy_engine.trace import (

@@ -8,6 +8,7 @@ from moto.batch.exceptions import ClientException
 from moto.batch.responses import BatchResponse
 from moto.core.common_types import TYPE_RESPONSE
 
+from policy_engine.emulator.batch.exceptions import AlreadyExistsError
 from policy_engine.emulator.batch.models import QuotaManagementBackend
 from policy_engine.emulator.batch.models.job_filters import read_selection
 from policy_engine.emulator.batch.models.job_queues import TRAINING
@@ -89,7 +90,7 @@ class QuotaManagementResponse(BatchResponse):
         request = self._checked("CreateJobQueue")
         if request.get("jobQueueType") != TRAINING and "serviceEnvironmentOrder" not in request:
             if self.backend.find_training_queue(request["jobQueueName"]):
-                raise ClientException("Object already exists")
+                raise AlreadyExistsError
             return super().createjobqueue()
         if "computeEnvironmentOrder" in request:
             raise ClientException("computeEnvironmentOrder and serviceEnvironmentOrder exclude each other")
