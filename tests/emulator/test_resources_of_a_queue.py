@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from botocore.exceptions import ClientError
-from emulated_queue import G5, SETTLED, EmulatedQueue, batch_client, client, limits
+from emulated_queue import G5, SETTLED, EmulatedQueue, batch_client, client, limits, training_request
 
 from policy_engine.emulator.testing import Emulator
 
@@ -348,3 +348,52 @@ def test_motos_own_queues_are_as_before(queue: EmulatedQueue) -> None:
     assert names == ["queue", "compute-queue"]
     message = refused(lambda: batch.list_quota_shares(jobQueue="compute-queue"))
     assert message == "Job queue compute-queue is not of the type SAGEMAKER_TRAINING"
+
+
+def test_a_queue_can_get_another_environment_policy_and_priority(queue: EmulatedQueue) -> None:
+    """What the new environment has counts from then on."""
+    queue.create_share("share", {G5: 4})
+    queue.create_environment("larger", {G5: 4})
+    policy = queue.create_policy("another")
+    queue.emulator.advance(SETTLED)
+    job = queue.submit("share", serviceRequestPayload=training_request({G5: 4}))
+    queue.emulator.advance(10)
+    assert queue.job(job)["statusReason"].startswith("MISCONFIGURATION:SERVICE_ENVIRONMENT_MAX_RESOURCE - ")
+    queue.batch.update_job_queue(
+        jobQueue="queue",
+        priority=7,
+        schedulingPolicyArn=policy,
+        serviceEnvironmentOrder=[{"order": 2, "serviceEnvironment": "larger"}],
+    )
+    queue.emulator.advance(SETTLED)
+    described = described_queue(queue)
+    assert (described["priority"], described["schedulingPolicyArn"]) == (7, policy)
+    larger = environment_of(queue, "larger")["serviceEnvironmentArn"]
+    assert described["serviceEnvironmentOrder"] == [{"order": 2, "serviceEnvironment": larger}]
+    assert queue.statuses(job) == ["RUNNING"]
+    queue.batch.update_service_environment(serviceEnvironment="environment", state="DISABLED")
+    queue.batch.delete_service_environment(serviceEnvironment="environment")
+
+
+def test_a_refused_update_of_a_queue_changes_nothing(queue: EmulatedQueue) -> None:
+    before = described_queue(queue)
+    update = queue.batch.update_job_queue
+    message = refused(lambda: update(jobQueue="queue", state="DISABLED", priority=1001))
+    assert message == "priority must be between 0 and 1000, not 1001"
+    unknown = [{"order": 1, "serviceEnvironment": "unknown"}]
+    refused(lambda: update(jobQueue="queue", state="DISABLED", serviceEnvironmentOrder=unknown))
+    assert described_queue(queue) == before
+
+
+def test_a_service_environment_keeps_its_kind_of_unit(queue: EmulatedQueue) -> None:
+    call = queue.batch.update_service_environment
+    message = refused(lambda: call(serviceEnvironment="environment", capacityLimits=limits({"NUM_INSTANCES": 3})))
+    assert message == "capacityLimits cannot change between NUM_INSTANCES and instance types"
+
+
+def test_a_region_has_fifty_service_environments_at_most(batch_quota: Emulator) -> None:
+    queue = EmulatedQueue(batch_quota)
+    for number in range(50):
+        queue.create_environment(f"environment-{number}", {G5: 1})
+    message = refused(lambda: queue.create_environment("one-more", {G5: 1}))
+    assert message == "an account has at most 50 service environments in a region"
