@@ -5,13 +5,25 @@ Run it with `cdk synth --app ".venv/bin/python examples/cdk/access.py"`.
 
 from pathlib import Path
 
-from aws_cdk import App, Stack
+from aws_cdk import App, CfnOutput, Stack
 from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 
-from batch_quota import AccessOptions, QuotaManagedQueue, TrainingExecutionRole
+from batch_quota import AccessOptions, QuotaManagedQueue, TeamPolicies, TopologyAccess, TrainingExecutionRole
 from policy_engine.topology import read_topology
+
+
+def arns(policies: TeamPolicies) -> list[str]:
+    """ARNs of all policies of a team: for a permission set, or for roles that the topology does not name."""
+    return [policy.ref for of_a_kind in policies.policies.values() for policy in of_a_kind]
+
+
+def put_out(access: TopologyAccess) -> None:
+    """An output for each team that names somebody."""
+    for team, policies in access.teams.items():
+        CfnOutput(access, f"{team}-policies", value=" ".join(arns(policies)))
+
 
 app = App()
 stack = Stack(app, "training")
@@ -33,6 +45,8 @@ quota = QuotaManagedQueue(
     access=AccessOptions(execution_roles={"research": [research_jobs]}),
     observability=None,
 )
+if quota.access is not None:  # it is None with `access=None`
+    put_out(quota.access)
 
 # A role of this app, beside those in the topology: nightly retraining may submit as the team `search`, and look.
 retraining = iam.Role(stack, "Retraining", assumed_by=iam.ServicePrincipal("codebuild.amazonaws.com"))

@@ -7,6 +7,8 @@ from aws_cdk import App, CfnOutput, Duration, Stack
 from constructs import Construct
 
 from batch_quota import (
+    UNLIMITED,
+    IdleResourceAssignmentStrategy,
     QuotaShare,
     QuotaShareSchedulingPolicy,
     ResourceSharingStrategy,
@@ -14,6 +16,7 @@ from batch_quota import (
     RunnableTimeLimit,
     SageMakerTrainingQueue,
     ServiceEnvironment,
+    State,
 )
 
 
@@ -26,7 +29,10 @@ class TrainingStack(Stack):
             self,
             "Queue",
             service_environment=ServiceEnvironment(self, "Environment", capacity_limits={"ml.g5.xlarge": 3}),
-            scheduling_policy=QuotaShareSchedulingPolicy(self, "Policy"),
+            # In which order idle instances go to shares that borrow. FIFO is all that AWS offers, and the default.
+            scheduling_policy=QuotaShareSchedulingPolicy(
+                self, "Policy", idle_resource_assignment_strategy=IdleResourceAssignmentStrategy.FIFO
+            ),
             time_limits=[
                 RunnableTimeLimit(reason=RunnableReason.QUOTA_MANAGEMENT_LIMIT_EXCEEDED, max_time=Duration.minutes(30))
             ],
@@ -38,7 +44,7 @@ class TrainingStack(Stack):
             quota_share_name="research",
             capacity_limits={"ml.g5.xlarge": 1},
             strategy=ResourceSharingStrategy.LEND_AND_BORROW,
-            borrow_limit=200,
+            borrow_limit=UNLIMITED,
             in_share_preemption=True,
         )
         QuotaShare(
@@ -48,6 +54,7 @@ class TrainingStack(Stack):
             quota_share_name="evaluation",
             capacity_limits={"ml.g5.xlarge": 1},
             strategy=ResourceSharingStrategy.LEND,
+            state=State.DISABLED,  # takes no new jobs yet
         )
         QuotaShare(
             self,

@@ -20,5 +20,5 @@ class AccessOptions:
 
     managed_policy_name_prefix: str | None = None
     """Starts the names of the policies: PREFIX-TOPOLOGY-TEAM-submit, -operate and -view. CloudFormation makes names up
-    if it is left out. A permission set of IAM Identity Center needs the same names in every account. IAM's names count in
-    all Regions: the same topology in a second Region of an account needs another prefix."""
+    if it is left out. A permission set of IAM Identity Center needs the same names in every account. IAM's names are
+    unique in an account, whatever the Region: the same topology in a second Region needs another prefix."""

@@ -24,6 +24,8 @@ _LONGEST_SUFFIX = "-operate-20"
 class TeamPolicies(Construct):
     """Managed policies of a team, attached to those principals of the stack's account that the topology names.
 
+    `TopologyAccess` makes it, for each team that names somebody.
+
     Roles of IAM Identity Center take no policies. For them an output has the policy's name: it belongs into the
     permission set, as a customer managed policy.
     """

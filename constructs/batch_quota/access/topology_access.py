@@ -26,7 +26,7 @@ _READING_REASON = (
 
 
 class TopologyAccess(Construct):
-    """The policies of all teams of a topology that name somebody."""
+    """The policies of all teams of a topology that name somebody. `QuotaManagedQueue` makes it: its `access`."""
 
     def __init__(
         self,
