@@ -10,7 +10,7 @@ from policy_engine.emulator.batch.models.service_jobs import ServiceJobBackend
 from policy_engine.emulator.schedule import JobState, ServiceJobStatus
 from policy_engine.scheduler import AttemptOutcome
 
-_Jobs = Sequence[tuple[ServiceJob, JobState]]
+_Jobs = Sequence[tuple[ServiceJob, ServiceJobStatus]]
 
 
 class SnapshotBackend(ServiceJobBackend):
@@ -20,13 +20,15 @@ class SnapshotBackend(ServiceJobBackend):
         """GetJobQueueSnapshotResponse. As in AWS's example, `frontOfQueue` is empty in a queue with quota shares."""
         queue, now = self.get_training_queue(identifier), self.now
         shares = [share.name for share in self.quota_shares_of(queue)]
-        jobs = [(job, job.state(now)) for job in self.service_jobs_of(queue)]
-        of_share = {name: [(job, state) for job, state in jobs if job.share == name] for name in shares}
+        jobs = [(job, job.status(now)) for job in self.service_jobs_of(queue)]
+        of_share: dict[str, list[tuple[ServiceJob, ServiceJobStatus]]] = {name: [] for name in shares}
+        for job, status in jobs:
+            of_share.setdefault(job.share, []).append((job, status))
         used = {name: usage for name in shares if (usage := _usage(of_share[name]))}
         return {
             "frontOfQueue": {"jobs": [], "lastUpdatedAt": now},
             "frontOfQuotaShares": {
-                "quotaShares": {name: self._front(of_share[name]) for name in shares},
+                "quotaShares": {name: self._front(of_share[name], now) for name in shares},
                 "lastUpdatedAt": now,
             },
             "queueUtilization": {
@@ -41,23 +43,24 @@ class SnapshotBackend(ServiceJobBackend):
             },
         }
 
-    def _front(self, jobs: _Jobs) -> list[dict[str, Any]]:
+    def _front(self, jobs: _Jobs, now: int) -> list[dict[str, Any]]:
         """The first RUNNABLE job of a share, with the time since when none has been before it."""
         back = self.emulation.assumptions.requeue_position is RequeuePosition.BACK
 
-        def place(entry: tuple[ServiceJob, JobState]) -> tuple[int, int, int]:
-            job, state = entry
-            queued_at = state.preempted[0].stopped_at if back and state.preempted else None
+        def place(job: ServiceJob) -> tuple[int, int, int]:
+            preempted = job.state(now).preempted if back else ()
+            queued_at = preempted[0].stopped_at if preempted else None
             return -job.priority, queued_at or job.created_at, job.number
 
-        runnable = [entry for entry in jobs if entry[1].status is ServiceJobStatus.RUNNABLE]
+        runnable = [job for job, status in jobs if status is ServiceJobStatus.RUNNABLE]
         if not runnable:
             return []
         front = min(runnable, key=place)
-        job, state = front
-        before = [_last_runnable(*entry) for entry in jobs if place(entry) < place(front)]
-        since = max([_runnable_since(job, state), job.priority_since, *before])
-        return [{"jobArn": job.arn, "earliestTimeAtPosition": since}]
+        first = place(front)
+        seen = (job for job, status in jobs if status is not ServiceJobStatus.SUBMITTED)
+        before = [_last_runnable(job, job.state(now)) for job in seen if place(job) < first]
+        since = max([_runnable_since(front, front.state(now)), front.priority_since, *before])
+        return [{"jobArn": front.arn, "earliestTimeAtPosition": since}]
 
 
 def _runnable_since(job: ServiceJob, state: JobState) -> int:
@@ -77,8 +80,8 @@ def _last_runnable(job: ServiceJob, state: JobState) -> int:
 def _usage(jobs: _Jobs) -> Counter[str]:
     """Instances of each type that dispatched jobs hold."""
     used: Counter[str] = Counter()
-    for job, state in jobs:
-        if state.status.dispatched:
+    for job, status in jobs:
+        if status.dispatched:
             used.update(job.training.need)
     return used
 
