@@ -13,7 +13,7 @@ import numpy as np
 
 from policy_engine.scheduler import loop
 from policy_engine.scheduler.outcome import Outcome
-from policy_engine.scheduler.preparation import prepare
+from policy_engine.scheduler.preparation import number, prepare
 from policy_engine.scheduler.replay import COMPILE_FROM
 from policy_engine.scheduler.state import State
 from policy_engine.scheduler.storage import make_room, to_lists
@@ -39,6 +39,8 @@ class Decision:
     preemptions: range
     """Rows of the preemptions that it made."""
     state: State
+    units: tuple[str, ...]
+    """What the state's units are called."""
 
 
 def decisions(
@@ -64,6 +66,7 @@ class _Stepper:
 
     def __init__(self, outcome: Outcome) -> None:
         state = prepare(outcome.topology, outcome.trace, outcome.events, outcome.assumptions)
+        self._units = number(outcome.topology, outcome.trace, outcome.events).units
         if len(outcome.trace) >= COMPILE_FROM:
             from policy_engine.scheduler.machine_code import kernel
 
@@ -96,7 +99,7 @@ class _Stepper:
             if begun or stopped:
                 for unit, after in zip(before.units, self._state.units, strict=True):
                     unit.hold, unit.hold_now, unit.covered, unit.gone = after.hold, after.hold_now, after.covered, 0
-                yield Decision(instant, begun, stopped, before)
+                yield Decision(instant, begun, stopped, before, self._units)
             if result == loop.OVER:
                 return
 

@@ -15,7 +15,6 @@ from policy_engine.explanation.moments import Decision, decisions
 from policy_engine.explanation.standing import priorities_at
 from policy_engine.explanation.waits import needs_of
 from policy_engine.scheduler.outcome import NEVER, Outcome, PreemptionKind
-from policy_engine.scheduler.preparation import number
 from policy_engine.scheduler.quantities import could_go, later
 from policy_engine.trace.jobs import Int64
 
@@ -144,7 +143,7 @@ class _Search:
     def __init__(self, outcome: Outcome, decision: Decision) -> None:
         self._outcome = outcome
         self._state = decision.state
-        self._units = number(outcome.topology, outcome.trace, outcome.events).units
+        self._units = decision.units
         first = decision.preemptions[0]
         self.claimant = int(outcome.preemptions.claimant[first])
         self._share = int(outcome.share_of_job[self.claimant])

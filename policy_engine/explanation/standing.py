@@ -62,6 +62,13 @@ def standings(outcome: Outcome, jobs: npt.NDArray[np.signedinteger], *, after: i
     return sorted(found, key=lambda standing: standing.start)
 
 
+def stays(outcome: Outcome, job: int) -> list[tuple[int, int]]:
+    """A job's stays in RUNNABLE that took any time, in order: from and to, in ms, to the end of the replay at most."""
+    _, start, end, _, _ = _runnable(outcome, np.array([job], dtype=np.int64))
+    ends = np.minimum(end, outcome.ended_at)
+    return [(int(first), int(last)) for first, last in zip(start, ends, strict=True) if last > first]
+
+
 def rivals(outcome: Outcome, job: int) -> npt.NDArray[np.signedinteger]:
     """All jobs that stand in one line with a job, itself included: of its share and, under `per_unit`, of its units."""
     same = outcome.share_of_job == outcome.share_of_job[job]

@@ -1,0 +1,40 @@
+"""The file that a command writes its result to, if it is told one: whole or not at all, and none over another."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO, TextIO
+
+from policy_engine.files import writing
+
+STDIO = "-"
+
+
+class _OnlyTryingError(Exception):
+    """Leaves a file unwritten."""
+
+
+def refuse_output(output: str | None, *, force: bool) -> None:
+    """Find out before the replay, not after it, that the output cannot be written. Raises OSError."""
+    with suppress(_OnlyTryingError), opened(output, force=force):
+        raise _OnlyTryingError
+
+
+@contextmanager
+def opened(output: str | None, *, force: bool) -> Iterator[BinaryIO | None]:
+    """The file to write, which appears whole or not at all, or None for standard output."""
+    if output is None or output == STDIO:
+        yield None
+        return
+    with writing(Path(output), overwrite=force) as file:
+        yield file
+
+
+def printable_on(stream: TextIO, text: str) -> str:
+    """The text with plain characters for those that the stream cannot take, such as lines in a Windows code page."""
+    encoding = stream.encoding or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return text.replace("\u2500", "-").encode(encoding, "replace").decode(encoding)
+    return text
