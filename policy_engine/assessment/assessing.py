@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 
+from policy_engine.assessment.costs import Costs, costs_of
 from policy_engine.assessment.summary import Summary, summarize
-from policy_engine.assessment.verdicts import Verdict, check_expectations
+from policy_engine.assessment.verdicts import Replayed, Verdict, check_expectations
+from policy_engine.pricing import Prices
 from policy_engine.scheduler import Outcome
 from policy_engine.scheduler.livelock import Livelocks, find_livelocks
 
@@ -14,16 +16,33 @@ class Assessment:
 
     outcome: Outcome
     summary: Summary
+    costs: Costs
     livelocks: Livelocks
     verdicts: tuple[Verdict, ...]
 
     @property
     def broken(self) -> bool:
         """Whether any expectation is not met."""
-        return not all(verdict.held for verdict in self.verdicts)
+        return any(verdict.broken for verdict in self.verdicts)
 
 
-def assess(outcome: Outcome) -> Assessment:
-    """Conclude what there is to conclude."""
+def assess(outcome: Outcome, *, prices: Prices | None = None, baseline: Outcome | None = None) -> Assessment:
+    """Conclude what there is to conclude.
+
+    Without `prices`, hours cost nothing that is known. `baseline` is the replay of another topology on the same trace,
+    which bounds such as `<= baseline * 1.1` are relative to; without it they are not judged.
+    """
+    replayed = _replayed(outcome, prices)
+    compared = None if baseline is None else _replayed(baseline, prices)
+    return Assessment(
+        outcome,
+        replayed.summary,
+        replayed.costs,
+        find_livelocks(outcome),
+        check_expectations(replayed, compared),
+    )
+
+
+def _replayed(outcome: Outcome, prices: Prices | None) -> Replayed:
     summary = summarize(outcome)
-    return Assessment(outcome, summary, find_livelocks(outcome), check_expectations(outcome, summary))
+    return Replayed(outcome, summary, costs_of(summary, prices))

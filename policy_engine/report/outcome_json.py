@@ -10,7 +10,9 @@ import polars as pl
 
 from policy_engine.amounts import HOUR, iso_date
 from policy_engine.assessment.assessing import Assessment, assess
+from policy_engine.assessment.costs import KINDS, Costs
 from policy_engine.assessment.verdicts import Verdict
+from policy_engine.pricing import Prices
 from policy_engine.report.json_text import choice, obj, seconds, texts, whole
 from policy_engine.scheduler import AttemptOutcome, JobStatus, Outcome, PreemptionKind, Reason
 from policy_engine.scheduler.livelock import Livelock
@@ -37,15 +39,18 @@ _COUNTS = (
 _Figures = Mapping[str, Any]
 
 
-def outcome_document(outcome: Outcome, *, usage: bool = False) -> dict[str, Any]:
+def outcome_document(
+    outcome: Outcome, *, usage: bool = False, prices: Prices | None = None, baseline: Outcome | None = None
+) -> dict[str, Any]:
     """What `batch-quota replay --format json` prints, as Python data."""
-    document: dict[str, Any] = json.loads("".join(outcome_json(assess(outcome), usage=usage)))
+    assessment = assess(outcome, prices=prices, baseline=baseline)
+    document: dict[str, Any] = json.loads("".join(outcome_json(assessment, usage=usage)))
     return document
 
 
 def outcome_json(assessment: Assessment, *, usage: bool = False) -> Iterator[str]:
     """The document in pieces: one line a job and a preemption. `usage` adds the step series of the picture of time."""
-    outcome, summary = assessment.outcome, assessment.summary
+    outcome, summary, costs = assessment.outcome, assessment.summary, assessment.costs
     epoch = outcome.trace.epoch
     members: dict[str, object] = {
         "version": VERSION,
@@ -54,14 +59,22 @@ def outcome_json(assessment: Assessment, *, usage: bool = False) -> Iterator[str
         "first_submitted_at": _seconds(outcome.first_submitted_at),
         "ended_at": _seconds(outcome.ended_at),
         "assumptions": outcome.assumptions.model_dump(mode="json"),
-        "queue": _figures(summary.queue.row(0, named=True), limit_name="capacity"),
+        "prices": _prices(costs),
+        "queue": {
+            **_figures(summary.queue.row(0, named=True), limit_name="capacity"),
+            **_costs(costs.queue.row(0, named=True)),
+        },
     }
     lists: dict[str, Iterable[object]] = {
         "shares": (
-            {**_figures(row), "units": _units(summary.share_units.filter(summary.share_units["share"] == row["share"]))}
-            for row in summary.shares.iter_rows(named=True)
+            {
+                **_figures(row),
+                **_costs(money),
+                "units": _units(summary.share_units.filter(summary.share_units["share"] == row["share"])),
+            }
+            for row, money in _side_by_side(summary.shares, costs.shares)
         ),
-        "teams": (_figures(row) for row in summary.teams.iter_rows(named=True)),
+        "teams": ({**_figures(row), **_costs(money)} for row, money in _side_by_side(summary.teams, costs.teams)),
         "units": _units(summary.units, limit_name="capacity"),
         "expectations": (_verdict(verdict) for verdict in assessment.verdicts),
         "livelocks": (_livelock(one, outcome) for one in assessment.livelocks.worst(LIVELOCKS_DESCRIBED)),
@@ -133,24 +146,54 @@ def _figures(row: _Figures, limit_name: str = "limit") -> dict[str, object]:
     }
 
 
+def _side_by_side(figures: pl.DataFrame, costs: pl.DataFrame) -> Iterator[tuple[_Figures, _Figures]]:
+    return zip(figures.iter_rows(named=True), costs.iter_rows(named=True), strict=True)
+
+
+def _costs(row: _Figures) -> dict[str, object]:
+    """A row of the costs of shares, teams or the queue. Its other instance-hours are among the figures."""
+    return {
+        "wasted_instance_hours": row["wasted_instance_hours"],
+        **{measure: {kind: row[f"{kind}_{measure}"] for kind in KINDS} for measure in ("gpu_hours", "cost")},
+    }
+
+
+def _prices(costs: Costs) -> dict[str, object] | None:
+    prices = costs.prices
+    if prices is None:
+        return None
+    return {
+        "currency": prices.currency,
+        "region": prices.region,
+        "date": prices.date.isoformat(),
+        "source": prices.source or None,
+        "without": list(costs.unpriced),
+    }
+
+
 def _units(rows: pl.DataFrame, limit_name: str = "limit") -> list[dict[str, object]]:
     return [{"unit": row["unit"], **_amounts(row, limit_name)} for row in rows.iter_rows(named=True)]
 
 
 def _verdict(verdict: Verdict) -> dict[str, object]:
-    measured: float | None = verdict.measured if isfinite(verdict.measured) else None
-    if measured is not None:
-        measured = measured / 1000 if verdict.expectation.unit is Unit.MILLISECONDS else round(measured, 6)
+    unit = verdict.expectation.unit
     return {
         "target": verdict.target,
         "metric": verdict.expectation.metric.value,
         "expected": verdict.expectation.bound,
-        "measured": measured,
-        "held": verdict.held,
+        "measured": _measured(verdict.measured, unit),
+        "baseline": _measured(verdict.baseline, unit),
+        "held": verdict.held if verdict.judged else None,
         "because": verdict.because or None,
         "job": verdict.job,
         "at": None if verdict.at is None else _seconds(verdict.at),
     }
+
+
+def _measured(amount: float, unit: Unit) -> float | None:
+    if not isfinite(amount):
+        return None
+    return amount / 1000 if unit is Unit.MILLISECONDS else round(amount, 6)
 
 
 def _livelock(livelock: Livelock, outcome: Outcome) -> dict[str, object]:

@@ -1,28 +1,25 @@
 """A replay's outcome for people, within 80 columns."""
 
-import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import isinf, isnan
-from textwrap import wrap
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 import polars as pl
-from rich import box
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from policy_engine.amounts import brief_duration, counted, decimal, in_hours, moment, percent, printable
 from policy_engine.assessment.assessing import Assessment
-from policy_engine.assessment.verdicts import Verdict, still_waiting
+from policy_engine.assessment.measuring import still_waiting
 from policy_engine.report.assumptions_text import departures
+from policy_engine.report.cost_text import costs_section
 from policy_engine.report.livelock_text import cycle, remedies, why
+from policy_engine.report.tables import amounts_table, hanging, more, rendered, section
+from policy_engine.report.verdict_text import expectations_section
 from policy_engine.scheduler import NEVER, JobStatus, Outcome, PreemptionKind, Reason
 from policy_engine.scheduler.livelock import Cause, Livelocks
 from policy_engine.scheduler.reasons import STATUS_REASON
-from policy_engine.topology import Unit
 
-_WIDTH = 80
 _PAIRS_SHOWN = 10
 _LIVELOCKS_SHOWN = 3
 _TROUBLES_SHOWN = 12
@@ -36,46 +33,27 @@ def replay_text(assessment: Assessment, *, preemptions: int, color: bool) -> str
 
     `preemptions` is how many of them are listed, from the first on.
     """
-    console = Console(
-        file=io.StringIO(),
-        width=_WIDTH,
-        force_terminal=color,
-        no_color=not color,
-        highlight=False,
-        legacy_windows=False,
-    )
-    unbounded = console.options.update(max_width=10 * _WIDTH)
-    for part in _parts(assessment, preemptions):
-        if isinstance(part, Table) and console.measure(part, options=unbounded).maximum > _WIDTH:
-            part.padding = 0
-        console.print(part)
-    file = console.file
-    return "\n".join(line.rstrip() for line in file.getvalue().splitlines()) if isinstance(file, io.StringIO) else ""
+    return rendered(_parts(assessment, preemptions), color=color)
 
 
 def _parts(assessment: Assessment, preemptions: int) -> Iterator[RenderableType]:
     outcome, summary = assessment.outcome, assessment.summary
     yield _heading(outcome, summary.queue.row(0, named=True))
     title = "Waits, preemptions suffered and caused, lost instance-hours"
-    yield from _section(title, _waits(summary.shares, summary.queue))
+    yield from section(title, _waits(summary.shares, summary.queue))
     not_run = int(summary.queue["never_ran"][0])
     if not_run:
         yield Text(f"Waits are of the jobs that were dispatched; {counted(not_run, 'job')} had not run by the end.")
-    yield from _section("Capacity, in instance-hours", _capacity(summary.shares, summary.queue))
+    yield from section("Capacity, in instance-hours", _capacity(summary.shares, summary.queue))
     if 1 < len(summary.teams) < len(summary.shares):
-        yield from _section("Teams: waits, preemptions, lost instance-hours", _waits(summary.teams))
-        yield from _section("Teams: capacity, in instance-hours", _capacity(summary.teams))
-    yield from _section("Instance types, in instances on average", _units(summary.units, summary.end - summary.start))
+        yield from section("Teams: waits, preemptions, lost instance-hours", _waits(summary.teams))
+        yield from section("Teams: capacity, in instance-hours", _capacity(summary.teams))
+    yield from section("Instance types, in instances on average", _units(summary.units, summary.end - summary.start))
+    yield from costs_section(assessment.costs)
     yield from _troubles(outcome)
     yield from _preemptions(outcome, preemptions)
     yield from _livelocks(assessment.livelocks)
-    yield from _expectations(assessment.verdicts)
-
-
-def _section(title: str, *parts: RenderableType) -> Iterator[RenderableType]:
-    yield Text()
-    yield Text(title, style="bold")
-    yield from parts
+    yield from expectations_section(assessment.verdicts)
 
 
 def _heading(outcome: Outcome, queue: _Row) -> Text:
@@ -104,17 +82,6 @@ def _heading(outcome: Outcome, queue: _Row) -> Text:
     return text
 
 
-def _table(*columns: str, named: int = 1) -> Table:
-    """A table whose first `named` columns hold names, and whose others amounts."""
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    for number, heading in enumerate(columns):
-        if number < named:
-            table.add_column(heading, overflow="fold")
-        else:
-            table.add_column(heading, justify="right", no_wrap=True)
-    return table
-
-
 def _fill(
     table: Table, rows: pl.DataFrame, queue: pl.DataFrame | None, cells: Callable[[_Row], Iterator[str]]
 ) -> Table:
@@ -130,7 +97,7 @@ def _fill(
 def _waits(rows: pl.DataFrame, queue: pl.DataFrame | None = None) -> Table:
     never = ("not run",) if int(rows["never_ran"].sum()) else ()
     headings = ("jobs", *never, "p50", "p95", "max", "suffered", "caused", "lost h")
-    table = _table(rows.columns[0], *headings)
+    table = amounts_table(rows.columns[0], *headings)
 
     def cells(row: _Row) -> Iterator[str]:
         yield f"{row['jobs']:,}"
@@ -147,7 +114,7 @@ def _waits(rows: pl.DataFrame, queue: pl.DataFrame | None = None) -> Table:
 
 def _capacity(rows: pl.DataFrame, queue: pl.DataFrame | None = None) -> Table:
     headings = ("limit", "own", "borrowed", "lent", "idle", "in use", "goodput")
-    table = _table(rows.columns[0], *headings)
+    table = amounts_table(rows.columns[0], *headings)
 
     def cells(row: _Row) -> Iterator[str]:
         for amount in ("limit", "own", "borrowed", "lent", "idle"):
@@ -160,7 +127,7 @@ def _capacity(rows: pl.DataFrame, queue: pl.DataFrame | None = None) -> Table:
 
 def _units(units: pl.DataFrame, span: int) -> Table:
     headings = ("capacity", "in use", "borrowed", "idle", "pending", "utilization")
-    table = _table("instance type", *headings)
+    table = amounts_table("instance type", *headings)
     for row in units.iter_rows(named=True):
         means = (decimal(row[name] / max(span, 1)) for name in ("limit", "used", "borrowed", "idle", "pending"))
         table.add_row(Text(printable(row["unit"])), *means, percent(row["utilization"]))
@@ -189,7 +156,7 @@ def _troubles(outcome: Outcome) -> Iterator[RenderableType]:
         .agg(pl.len(), pl.col("job").first())
         .sort("len", descending=True, maintain_order=True)
     )
-    yield from _section("Jobs that FAILED, or never ran")
+    yield from section("Jobs that FAILED, or never ran")
     for row in groups.head(_TROUBLES_SHOWN).iter_rows(named=True):
         example = printable(str(outcome.trace.job_id[row["job"]]))
         which = f"{counted(row['len'], 'job')} of {printable(outcome.share_names[row['share']])}"
@@ -197,25 +164,25 @@ def _troubles(outcome: Outcome) -> Iterator[RenderableType]:
         status = JobStatus(row["status"])
         reason = STATUS_REASON.get(Reason(row["reason"]), "Simulated: waits behind other jobs of its share.")
         first = f"{example}" if row["len"] == 1 else f"such as {example}"
-        yield _hanging(f"{which}, {first}: {status.name}{ran}")
-        yield _hanging(reason, indent=4)
-    yield from _more(len(groups) - _TROUBLES_SHOWN, "group")
+        yield hanging(f"{which}, {first}: {status.name}{ran}")
+        yield hanging(reason, indent=4)
+    yield from more(len(groups) - _TROUBLES_SHOWN, "group")
 
 
 def _preemptions(outcome: Outcome, shown: int) -> Iterator[RenderableType]:
     made = outcome.preemptions
     count = len(made.at)
     if not count:
-        yield from _section("Preemptions", Text("none"))
+        yield from section("Preemptions", Text("none"))
         return
     lost = made.lost * outcome.instances_of_job[made.victim]
     title = f"Preemptions: {count:,}, which lost {in_hours(int(lost.sum()))} instance-hours of work"
-    yield from _section(title, _pairs(outcome))
+    yield from section(title, _pairs(outcome))
     if not shown:
         return
     yield Text()
     yield _first_preemptions(outcome, min(shown, count))
-    yield from _more(count - shown, "preemption")
+    yield from more(count - shown, "preemption")
 
 
 def _pairs(outcome: Outcome) -> Table:
@@ -234,7 +201,7 @@ def _pairs(outcome: Outcome) -> Table:
         .agg(pl.len(), pl.col("lost").sum())
         .sort("len", "lost", "claimant", "victim", "kind", descending=[True, True, False, False, False])
     )
-    table = _table("for jobs of", "stopped jobs of", "kind", "times", "lost h", named=2)
+    table = amounts_table("for jobs of", "stopped jobs of", "kind", "times", "lost h", named=2)
     for row in pairs.head(_PAIRS_SHOWN).iter_rows(named=True):
         table.add_row(
             Text(printable(outcome.share_names[row["claimant"]])),
@@ -252,7 +219,7 @@ def _pairs(outcome: Outcome) -> Table:
 
 def _first_preemptions(outcome: Outcome, shown: int) -> Table:
     made, ids = outcome.preemptions, outcome.trace.job_id
-    table = _table("stopped job", "for job", "at", "kind", "lost h", named=2)
+    table = amounts_table("stopped job", "for job", "at", "kind", "lost h", named=2)
     for row in range(shown):
         victim, claimant = int(made.victim[row]), int(made.claimant[row])
         table.add_row(
@@ -270,63 +237,12 @@ def _livelocks(livelocks: Livelocks) -> Iterator[RenderableType]:
         return
     lost = in_hours(int(livelocks.lost.sum()))
     jobs = counted(len(livelocks), "job")
-    yield from _section(f"Livelock: {jobs} got nowhere again and again, and lost {lost} instance-hours")
+    yield from section(f"Livelock: {jobs} got nowhere again and again, and lost {lost} instance-hours")
     explained: set[tuple[Cause, ...]] = set()
     for livelock in livelocks.worst(_LIVELOCKS_SHOWN):
-        yield _hanging(cycle(livelock, livelocks.outcome))
+        yield hanging(cycle(livelock, livelocks.outcome))
         if livelock.causes not in explained:
             explained.add(livelock.causes)
-            yield _hanging(f"why: {why(livelock, livelocks.outcome)}", indent=4)
-            yield _hanging(f"would end it: {remedies(livelock, livelocks.outcome)}", indent=4)
-    yield from _more(len(livelocks) - _LIVELOCKS_SHOWN, "job")
-
-
-def _expectations(verdicts: Sequence[Verdict]) -> Iterator[RenderableType]:
-    if not verdicts:
-        return
-    broken = sum(not verdict.held for verdict in verdicts)
-    count = counted(len(verdicts), "expectation")
-    yield from _section(f"{count}: " + ("all hold" if not broken else f"{broken:,} broken"))
-    table = Table(box=None, pad_edge=False, show_edge=False, show_header=False, padding=(0, 2, 0, 0))
-    for _ in range(4):
-        table.add_column(overflow="fold")
-    for verdict in verdicts:
-        style = "" if verdict.held else "red"
-        table.add_row(
-            Text("  holds" if verdict.held else "  broken", style=style),
-            Text(printable(verdict.target)),
-            Text(f"{verdict.expectation.metric} {verdict.expectation.bound}"),
-            Text(measured_text(verdict)),
-        )
-    yield table
-    for verdict in verdicts:
-        if not verdict.held:
-            yield _hanging(f"{verdict.target} {verdict.expectation.metric}: {verdict.because}")
-
-
-def measured_text(verdict: Verdict) -> str:
-    """What was measured, in the unit of the expectation."""
-    if isnan(verdict.measured):
-        return "not measured"
-    if isinf(verdict.measured):
-        return "without end"
-    match verdict.expectation.unit:
-        case Unit.MILLISECONDS:
-            return brief_duration(int(verdict.measured))
-        case Unit.PERCENT:
-            return f"{verdict.measured:.1f}%"
-        case _:
-            return (
-                f"{verdict.measured:,.0f}" if verdict.measured == int(verdict.measured) else f"{verdict.measured:,.2f}"
-            )
-
-
-def _hanging(text: str, *, indent: int = 2) -> Text:
-    """A paragraph whose lines after the first stand further in."""
-    lines = wrap(printable(text), _WIDTH, initial_indent=" " * indent, subsequent_indent=" " * (indent + 2))
-    return Text("\n".join(lines))
-
-
-def _more(count: int, noun: str) -> Iterator[RenderableType]:
-    if count > 0:
-        yield Text(f"  and {counted(count, f'more {noun}')}", style="dim")
+            yield hanging(f"why: {why(livelock, livelocks.outcome)}", indent=4)
+            yield hanging(f"would end it: {remedies(livelock, livelocks.outcome)}", indent=4)
+    yield from more(len(livelocks) - _LIVELOCKS_SHOWN, "job")

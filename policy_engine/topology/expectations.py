@@ -5,7 +5,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
-from typing import Annotated
+from math import isnan, nan
+from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator, ValidationInfo, WithJsonSchema
 
@@ -14,6 +15,9 @@ from policy_engine.durations import DURATION_PATTERN, format_milliseconds, parse
 
 QUEUE = "queue"
 """The key of `expectations` that stands for the whole queue."""
+BASELINE = "baseline"
+"""In a bound, the same figure of the replay of a baseline."""
+Number = TypeVar("Number", float, Decimal)
 
 
 class Unit(StrEnum):
@@ -23,6 +27,8 @@ class Unit(StrEnum):
     PERCENT = "%"
     HOURS = "instance-hours"
     COUNT = "count"
+    MONEY = "money"
+    """In the currency of the prices that a replay is given."""
 
 
 class Metric(StrEnum):
@@ -34,19 +40,26 @@ class Metric(StrEnum):
     WAIT_MAX = "wait_max"
     PREEMPTIONS = "preemptions"
     PREEMPTIONS_PER_DAY = "preemptions_per_day"
+    PREEMPTION_RATE = "preemption_rate"
     LOST_INSTANCE_HOURS = "lost_instance_hours"
     LOST_INSTANCE_HOURS_PER_DAY = "lost_instance_hours_per_day"
     UTILIZATION = "utilization"
     GOODPUT = "goodput"
     NEVER_RAN = "never_ran"
+    COST = "cost"
+    COST_PER_DAY = "cost_per_day"
+    WASTED_COST = "wasted_cost"
+    WASTED_COST_PER_DAY = "wasted_cost_per_day"
 
     @property
     def unit(self) -> Unit:
         """What the metric is measured in."""
         if self.startswith("wait_"):
             return Unit.MILLISECONDS
-        if self in {Metric.UTILIZATION, Metric.GOODPUT}:
+        if self in {Metric.UTILIZATION, Metric.GOODPUT, Metric.PREEMPTION_RATE}:
             return Unit.PERCENT
+        if "cost" in self:
+            return Unit.MONEY
         return Unit.HOURS if self.startswith("lost_") else Unit.COUNT
 
 
@@ -58,39 +71,71 @@ class Comparison(StrEnum):
     MORE = ">"
     AT_LEAST = ">="
 
+    def holds(self, measured: Number, bound: Number) -> bool:
+        """Whether a measured figure stands so to a bound."""
+        match self:
+            case Comparison.LESS:
+                return measured < bound
+            case Comparison.AT_MOST:
+                return measured <= bound
+            case Comparison.MORE:
+                return measured > bound
+            case Comparison.AT_LEAST:
+                return measured >= bound
+
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """One bound on one metric, such as `wait_p95 <= 5m`."""
+    """One bound on one metric, such as `wait_p95 <= 5m` or `wait_p95 <= baseline * 1.1`."""
 
     metric: Metric
     comparison: Comparison
     value: int | float
-    """In the metric's unit: whole milliseconds, percent (60 is 60 %), instance-hours, or a count."""
+    """In the metric's unit: whole milliseconds, percent (60 is 60 %), instance-hours, money, or a count.
+
+    If the bound is relative, what is added to the baseline's figure. It may be negative then.
+    """
+    factor: float | None = None
+    """By what the same figure of a baseline is multiplied. None: the bound is absolute."""
 
     @property
     def unit(self) -> Unit:
         """What `value` is measured in."""
         return self.metric.unit
 
-    def holds(self, measured: float) -> bool:
-        """Whether a measured figure, in the same unit, meets the expectation. NaN never does."""
-        match self.comparison:
-            case Comparison.LESS:
-                return measured < self.value
-            case Comparison.AT_MOST:
-                return measured <= self.value
-            case Comparison.MORE:
-                return measured > self.value
-            case Comparison.AT_LEAST:
-                return measured >= self.value
+    @property
+    def relative(self) -> bool:
+        """Whether the bound is set by another replay, that of a baseline."""
+        return self.factor is not None
+
+    def holds(self, measured: float, baseline: float = nan) -> bool:
+        """Whether a measured figure, in the same unit, meets the expectation. NaN, as either figure, never does."""
+        if self.factor is None:
+            return self.comparison.holds(measured, self.value)
+        if isnan(measured) or isnan(baseline):
+            return False
+        # As people calculate: 3 * 1.1 is 3.3, which binary fractions miss.
+        bound = Decimal(str(self.factor)) * Decimal(str(baseline)) + Decimal(str(self.value))
+        return self.comparison.holds(Decimal(str(measured)), bound)
 
     @property
     def bound(self) -> str:
-        """The expectation as it is written in a topology: `<= 5m`, `>= 60%`."""
+        """The expectation as it is written in a topology: `<= 5m`, `>= 60%`, `<= baseline * 1.1`."""
+        if self.factor is None:
+            return f"{self.comparison} {self._amount(self.value)}"
+        times = "" if self.factor == 1 else f" * {_plain(self.factor)}"
+        sign = "-" if self.value < 0 else "+"
+        added = f" {sign} {self._amount(abs(self.value))}" if self.value else ""
+        return f"{self.comparison} {BASELINE}{times}{added}"
+
+    def _amount(self, value: float) -> str:
         if self.unit is Unit.MILLISECONDS:
-            return f"{self.comparison} {format_milliseconds(int(self.value))}"
-        return f"{self.comparison} {Decimal(str(self.value)):f}{'%' if self.unit is Unit.PERCENT else ''}"
+            return format_milliseconds(int(value))
+        return f"{_plain(value)}{'%' if self.unit is Unit.PERCENT else ''}"
+
+
+def _plain(number: float) -> str:
+    return f"{Decimal(str(number)):f}"
 
 
 def target_problem(name: str, shares_of: Mapping[str, Collection[str]]) -> str | None:
@@ -118,14 +163,18 @@ _EXAMPLES = {
     Unit.PERCENT: "'>= 60%'",
     Unit.HOURS: "20 or '<= 20'",
     Unit.COUNT: "0 or '<= 3'",
+    Unit.MONEY: "500 or '<= 500'",
 }
+_RELATIVE = re.compile(
+    rf"{BASELINE}\s*(?:\*\s*(?P<factor>[0-9]{{1,6}}(?:\.[0-9]{{1,6}})?)\s*)?(?:(?P<sign>[+-])\s*(?P<added>\S.*))?"
+)
 
 
 def parse_expectation(metric: Metric, value: object) -> Expectation:
-    """Read a bound such as `0`, `5m`, `<= 20` or `>= 60%`. Without a comparison it is the most that is allowed.
+    """Read a bound such as `0`, `5m`, `<= 20`, `>= 60%` or `<= baseline * 1.1 + 1m`.
 
-    A percentage needs its comparison: `utilization: 60%` would otherwise demand that the capacity stands idle.
-    Raises ValueError with what is expected.
+    Without a comparison it is the most that is allowed. A percentage needs its comparison: `utilization: 60%` would
+    otherwise demand that the capacity stands idle. Raises ValueError with what is expected.
     """
     expected = f"expected a bound such as {_EXAMPLES[metric.unit]}, not {described(value)}"
     if isinstance(value, Expectation):
@@ -137,6 +186,8 @@ def parse_expectation(metric: Metric, value: object) -> Expectation:
         if match is None:
             raise ValueError(expected)
         comparison, amount = match["comparison"], match["value"]
+        if amount.startswith(BASELINE):
+            return _relative(metric, comparison, amount)
         return Expectation(metric, _comparison(metric, comparison, expected), _text_amount(metric, amount, expected))
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(expected)  # noqa: TRY004 (pydantic reports ValueErrors only)
@@ -144,6 +195,24 @@ def parse_expectation(metric: Metric, value: object) -> Expectation:
     if metric.unit is Unit.MILLISECONDS:
         return Expectation(metric, comparison, parse_milliseconds(value))
     return Expectation(metric, comparison, _text_amount(metric, str(value), expected))
+
+
+def _relative(metric: Metric, comparison: str | None, text: str) -> Expectation:
+    """A bound that a baseline sets."""
+    added = {Unit.MILLISECONDS: "1m", Unit.PERCENT: "5%"}.get(metric.unit, "1")
+    sign = "'>= " if metric.unit is Unit.PERCENT else "'<= "
+    forms = f"{sign}{BASELINE}', {sign}{BASELINE} * 1.1' or {sign}{BASELINE} + {added}'"
+    expected = f"expected a bound such as {forms}, not {described(text)}"
+    match = _RELATIVE.fullmatch(text)
+    if match is None:
+        raise ValueError(expected)
+    factor = float(match["factor"] or 1)
+    if not factor:
+        raise ValueError(f"expected a factor above 0, not {described(text)}")
+    amount = _text_amount(metric, match["added"], expected) if match["added"] else 0
+    return Expectation(
+        metric, _comparison(metric, comparison, expected), -amount if match["sign"] == "-" else amount, factor
+    )
 
 
 def _comparison(metric: Metric, written: str | None, expected: str) -> Comparison:
@@ -175,36 +244,29 @@ def _written(expectation: Expectation | None) -> str | None:
 _read = PlainValidator(_validated)
 _write = PlainSerializer(_written, return_type=str | None)
 _SIGN = r"^\s*(<=|>=|<|>)?\s*"
-_NUMBER_SCHEMA = {
-    "anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": _SIGN + r"[0-9]+(\.[0-9]+)?\s*$"}]
-}
+_BASE = rf"{BASELINE}\s*(\*\s*[0-9]{{1,6}}(\.[0-9]{{1,6}})?\s*)?"
+
+
+def _schema(amount: str, *examples: object, sign: str = _SIGN, number: bool = True) -> WithJsonSchema:
+    """A bound whose amount has this pattern: absolute, or relative to a baseline; or a number."""
+    pattern = {"type": "string", "pattern": rf"{sign}({amount}|{_BASE}([+-]\s*{amount})?)\s*$"}
+    one_of = {"anyOf": [{"type": "number", "minimum": 0}, pattern]} if number else pattern
+    return WithJsonSchema({**one_of, "examples": list(examples)})
+
+
+_PLAIN = r"[0-9]+(\.[0-9]+)?"
 _Duration = Annotated[
-    Expectation | None,
-    _read,
-    _write,
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "number", "minimum": 0},
-                {
-                    "type": "string",
-                    "pattern": _SIGN + DURATION_PATTERN + r"\s*$",
-                },
-            ],
-            "examples": ["5m", "<= 1h30m"],
-        }
-    ),
+    Expectation | None, _read, _write, _schema(DURATION_PATTERN, "5m", "<= 1h30m", "<= baseline * 1.1")
 ]
 _Percent = Annotated[
     Expectation | None,
     _read,
     _write,
-    WithJsonSchema(
-        {"type": "string", "pattern": r"^\s*(<=|>=|<|>)\s*[0-9]+(\.[0-9]+)?\s?%\s*$", "examples": [">= 60%"]}
-    ),
+    _schema(rf"{_PLAIN}\s?%", ">= 60%", ">= baseline - 5%", sign=r"^\s*(<=|>=|<|>)\s*", number=False),
 ]
-_Hours = Annotated[Expectation | None, _read, _write, WithJsonSchema({**_NUMBER_SCHEMA, "examples": [20, "<= 20"]})]
-_Count = Annotated[Expectation | None, _read, _write, WithJsonSchema({**_NUMBER_SCHEMA, "examples": [0, "<= 3"]})]
+_Hours = Annotated[Expectation | None, _read, _write, _schema(_PLAIN, 20, "<= 20", "<= baseline")]
+_Count = Annotated[Expectation | None, _read, _write, _schema(_PLAIN, 0, "<= 3", "<= baseline + 1")]
+_Money = Annotated[Expectation | None, _read, _write, _schema(_PLAIN, 500, "<= 500", "<= baseline * 1.05")]
 
 
 class Expectations(BaseModel):
@@ -218,6 +280,7 @@ class Expectations(BaseModel):
     wait_max: _Duration = Field(None, description="Longest wait from submission to the first dispatch.")
     preemptions: _Count = Field(None, description="Preemptions that its jobs suffer in the whole replay.")
     preemptions_per_day: _Count = Field(None, description="Preemptions that its jobs suffer, per day of the replay.")
+    preemption_rate: _Percent = Field(None, description="Part of its jobs that ran that were preempted at least once.")
     lost_instance_hours: _Hours = Field(None, description="Instance-hours of work that preemptions destroy.")
     lost_instance_hours_per_day: _Hours = Field(
         None, description="Instance-hours of work that preemptions destroy, per day of the replay."
@@ -225,6 +288,14 @@ class Expectations(BaseModel):
     utilization: _Percent = Field(None, description="Part of its capacity that is held by jobs.")
     goodput: _Percent = Field(None, description="Part of the held capacity whose work is not lost.")
     never_ran: _Count = Field(None, description="Jobs that were never dispatched.")
+    cost: _Money = Field(
+        None, description="What the instance-hours cost that its jobs hold, own and borrowed, at the prices given."
+    )
+    cost_per_day: _Money = Field(None, description="The same, per day of the replay.")
+    wasted_cost: _Money = Field(
+        None, description="The part of the cost that became no lasting work: lost, starting, resuming, stopping."
+    )
+    wasted_cost_per_day: _Money = Field(None, description="The same, per day of the replay.")
 
     def stated(self) -> tuple[Expectation, ...]:
         """The bounds that are set, in the order of the metrics."""

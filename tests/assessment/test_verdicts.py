@@ -1,11 +1,13 @@
 """Whether a replay shows what its topology expects."""
 
+from datetime import date
 from math import inf, isnan
 
 import pytest
 from scenarios import LEND, LEND_AND_BORROW, RESERVE, Row, make_scenario, share
 
 from policy_engine.assessment.verdicts import Verdict
+from policy_engine.pricing import Prices
 from policy_engine.report import assess
 from policy_engine.scheduler import Outcome, replay
 from policy_engine.topology import Expectations, ShareState
@@ -129,6 +131,106 @@ def test_utilization_is_exact_at_its_bound_and_names_the_instance_types():
     assert one(scenario, "queue", utilization=">= 64%").held
     assert one(scenario, "queue", utilization="> 64%").because == "ml.p5.48xlarge 20%, ml.g5.xlarge 75%"
     assert one(scenario, "a", utilization=">= 90%").because == "ml.p5.48xlarge 20%, ml.g5.xlarge 100%"
+
+
+@pytest.mark.parametrize(
+    ("bound", "because", "hour"),
+    [
+        (">= 90%", "ml.g5.xlarge 57%; least in the hour from 01:00:00: 0.1 instances in use", 1),
+        ("<= 10%", "ml.g5.xlarge 57%; most in the hour from 00:00:00: 4.0 instances in use", 0),
+    ],
+)
+def test_utilization_names_the_hour_that_is_most_to_blame(bound: str, because: str, hour: int):
+    jobs = [Row("first", "a", 0, {G5: 4}, HOUR), Row("second", "a", HOUR + 3500, {G5: 4}, 1000)]
+    scenario = make_scenario({G5: 4}, {"a": share({G5: 4}, RESERVE)}, jobs)
+    verdict = one(scenario, "queue", utilization=bound)
+    assert (verdict.because, verdict.at) == (because, hour * HOUR * 1000)
+
+
+def test_the_rate_of_preemptions_names_the_job_that_was_stopped_most_often():
+    verdict = one(preempting(), "queue", preemption_rate="<= 10%")
+    assert verdict.measured == pytest.approx(100 / 3)
+    assert verdict.because == "1 job stopped; most often big, 2 times, first at 01:00:00"
+    assert (verdict.job, verdict.at) == ("big", HOUR * 1000)
+    assert one(preempting(), "prod", preemption_rate="<= 0%").held
+
+
+def priced(**per_hour: float) -> Prices:
+    return Prices("USD", "us-east-1", date(2026, 11, 30), per_hour)
+
+
+def valued(scenario: object, target: str, prices: Prices | None, **bounds: object) -> Verdict:
+    topology = scenario.topology.model_copy(update={"expectations": {target: Expectations(**bounds)}})
+    (verdict,) = assess(replay(topology, scenario.trace, use_compiled=False), prices=prices).verdicts
+    return verdict
+
+
+def test_a_cost_names_the_costliest_job():
+    verdict = valued(preempting(), "queue", priced(**{G5: 2.0}), cost=100)
+    assert verdict.measured == pytest.approx(2 * (4 * (1 + 24 + 30) + 2 * 2 + 4 * 2 * 120 / HOUR), rel=1e-3)
+    assert verdict.because.startswith("the costliest: big, 440.")
+    assert (verdict.job, verdict.because.endswith(" USD in 3 attempts")) == ("big", True)
+
+
+def test_a_wasted_cost_names_the_largest_loss():
+    verdict = valued(preempting(), "batch", priced(**{G5: 2.0}), wasted_cost=100)
+    assert verdict.measured == pytest.approx(2 * 4 * 25, rel=1e-2)
+    assert verdict.because.startswith("the largest loss, 95.9 instance-hours: big at 1d 02:00:00")
+
+
+def test_costs_per_day_are_over_the_days_of_the_replay():
+    daily = valued(preempting(), "batch", priced(**{G5: 2.0}), cost_per_day=0)
+    total = valued(preempting(), "batch", priced(**{G5: 2.0}), cost=0)
+    assert daily.measured == pytest.approx(total.measured / ((27 + 30) / 24), rel=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("prices", "because"),
+    [(None, "no prices are given"), (priced(**{P5: 1.0}), "there is no price of ml.g5.xlarge")],
+)
+def test_a_cost_without_a_price_is_not_met(prices: Prices | None, because: str):
+    verdict = valued(preempting(), "queue", prices, cost=10**9)
+    assert (verdict.broken, verdict.because) == (True, because)
+
+
+def against(bounds: dict[str, object], baseline: object | None, target: str = "a") -> Verdict:
+    """A queue in which jobs wait 0 to 90 s, judged against another one."""
+    scenario = queueing()
+    topology = scenario.topology.model_copy(update={"expectations": {target: Expectations(**bounds)}})
+    other = None if baseline is None else replay(baseline.topology, baseline.trace, use_compiled=False)
+    (verdict,) = assess(replay(topology, scenario.trace, use_compiled=False), baseline=other).verdicts
+    return verdict
+
+
+def test_a_bound_that_is_relative_is_judged_by_the_baseline():
+    held = against({"wait_max": "<= baseline * 1.5"}, queueing(7))
+    assert (held.held, held.measured, held.baseline) == (True, 90_000, 60_000)
+    broken = against({"wait_max": "<= baseline + 20s"}, queueing(7))
+    assert (broken.broken, broken.because) == (True, "1 of 10 jobs waited longer; j9 waited 1m30s")
+
+
+def test_without_a_baseline_a_relative_bound_is_not_judged_and_breaks_nothing():
+    verdict = against({"wait_max": "<= baseline"}, None)
+    assert (verdict.judged, verdict.held, verdict.broken) == (False, False, False)
+    assert verdict.because == "no baseline is given"
+
+
+def test_what_the_baseline_does_not_have_is_not_judged():
+    jobs = [Row("j", "b", 0, {G5: 1}, 10)]
+    without = make_scenario({G5: 1}, {"b": share({G5: 1}, RESERVE)}, jobs)
+    assert against({"wait_max": "<= baseline"}, without).because == "the baseline has no a"
+    idle = make_scenario({G5: 2}, {"a": share({G5: 1}, RESERVE), "b": share({G5: 1}, RESERVE)}, jobs)
+    assert against({"wait_max": "<= baseline"}, idle).because == "in the baseline, there is nothing to measure"
+    assert against({"cost": "<= baseline"}, queueing()).because == "in the baseline, no prices are given"
+
+
+def test_jobs_that_wait_without_end_are_no_worse_than_in_a_baseline_where_they_do_too():
+    jobs = [Row("huge", "a", 0, {G5: 2}, 10)]
+    starving = make_scenario({G5: 1}, {"a": share({G5: 1}, RESERVE)}, jobs)
+    topology = starving.topology.model_copy(update={"expectations": {"a": Expectations(wait_max="<= baseline")}})
+    outcome = replay(topology, starving.trace, use_compiled=False)
+    (verdict,) = assess(outcome, baseline=outcome).verdicts
+    assert (verdict.measured, verdict.held) == (inf, True)
 
 
 def test_goodput_without_lost_work_blames_the_rest():

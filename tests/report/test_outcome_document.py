@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from datetime import date
 from importlib.resources import files
 
 import numpy as np
@@ -11,6 +12,7 @@ from jsonschema import Draft202012Validator
 from scenarios import LEND, LEND_AND_BORROW, RESERVE, Row, Scenario, make_scenario, random_scenario, share
 
 from policy_engine.assumptions import Assumptions
+from policy_engine.pricing import Prices
 from policy_engine.report import assess, outcome_document
 from policy_engine.report import outcome_json as module
 from policy_engine.report.outcome_json import outcome_json
@@ -232,6 +234,7 @@ def test_expectations_and_livelocks_are_told():
             "metric": "wait_max",
             "expected": "<= 5m",
             "measured": 0,
+            "baseline": None,
             "held": True,
             "because": None,
             "job": None,
@@ -242,6 +245,7 @@ def test_expectations_and_livelocks_are_told():
             "metric": "preemptions",
             "expected": "<= 3",
             "measured": 4,
+            "baseline": None,
             "held": False,
             "because": "the first: big at 01:00:00, for p1 of prod",
             "job": "big",
@@ -259,6 +263,32 @@ def test_a_wait_without_end_is_null():
     scenario = make_scenario({G5: 2}, {"a": share({G5: 1}, RESERVE)}, [Row("j", "a", 0, {G5: 2}, 10)])
     (verdict,) = document_of(scenario, a=Expectations(wait_max="1h"))["expectations"]
     assert (verdict["measured"], verdict["held"]) == (None, False)
+
+
+def test_a_bound_that_is_relative_has_the_figure_of_its_baseline():
+    outcome = outcome_of(notebook(), QS1=Expectations(preemptions="<= baseline", wait_max="<= baseline * 2"))
+    waits, preemptions = outcome_document(outcome, baseline=outcome_of(notebook()))["expectations"]
+    assert (preemptions["expected"], preemptions["baseline"], preemptions["held"]) == ("<= baseline", 1, True)
+    assert waits["baseline"] == waits["measured"] > 0
+    alone = outcome_document(outcome)["expectations"][0]
+    assert (alone["baseline"], alone["held"], alone["because"]) == (None, None, "no baseline is given")
+
+
+def test_costs_stand_beside_the_hours_they_are_of():
+    prices = Prices("USD", "us-east-1", date(2026, 11, 30), {G5: 3600.0}, "a test")
+    document = outcome_document(outcome_of(notebook()), prices=prices)
+    assert document["prices"] == {
+        "currency": "USD",
+        "region": "us-east-1",
+        "date": "2026-11-30",
+        "source": "a test",
+        "without": [],
+    }
+    for figures in (document["queue"], *document["shares"], *document["teams"]):
+        assert figures["cost"]["used"] == pytest.approx(figures["used_instance_hours"] * 3600, abs=0.01)
+        assert figures["gpu_hours"]["lent"] == pytest.approx(figures["lent_instance_hours"], abs=1e-5)
+    assert outcome_document(outcome_of(notebook()))["prices"] is None
+    assert outcome_document(outcome_of(notebook()))["queue"]["cost"]["used"] is None
 
 
 def test_usage_comes_only_when_asked_for_as_columns():

@@ -150,6 +150,13 @@ def test_expectations_are_listed_with_what_broke_them():
     assert "\n1 expectation: all hold\n" in text_of(day_of_two_teams(), queue=Expectations(wait_p50="1h"))
 
 
+def test_an_expectation_without_its_baseline_is_open_and_says_why():
+    text = text_of(day_of_two_teams(), queue=Expectations(wait_p50="<= baseline", preemptions=99))
+    assert "\n2 expectations: 1 not judged\n" in text
+    assert "open   queue  wait_p50 <= baseline" in text
+    assert "queue wait_p50: no baseline is given" in text
+
+
 def test_teams_are_added_up_where_they_have_several_shares():
     assert "Teams: waits" in text_of(day_of_two_teams())
     single = make_scenario({G5: 1}, {"a": share({G5: 1}, RESERVE)}, [Row("j", "a", 0, {G5: 1}, 9)])

@@ -26,12 +26,79 @@ from policy_engine.topology.expectations import parse_expectation
         ("utilization", ">= 60%", ">=", 60, "%"),
         ("utilization", "  >  62.5 % ", ">", 62.5, "%"),
         ("goodput", "<= 100%", "<=", 100, "%"),
+        ("preemption_rate", "<= 5%", "<=", 5, "%"),
+        ("cost", 500, "<=", 500, "money"),
+        ("wasted_cost_per_day", "< 12.50", "<", 12.5, "money"),
     ],
 )
 def test_a_bound_is_read(metric: str, written: object, comparison: str, value: float, unit: str):
     expectation = parse_expectation(Metric(metric), written)
     assert expectation == Expectation(Metric(metric), Comparison(comparison), value)
     assert expectation.unit == unit
+
+
+@pytest.mark.parametrize(
+    ("metric", "written", "comparison", "factor", "value"),
+    [
+        ("wait_p95", "<= baseline", "<=", 1, 0),
+        ("wait_p95", "baseline * 1.1", "<=", 1.1, 0),
+        ("wait_p95", "< baseline*2+5m", "<", 2, 300_000),
+        ("wait_p95", "<= baseline - 30s", "<=", 1, -30_000),
+        ("utilization", ">= baseline - 2.5%", ">=", 1, -2.5),
+        ("preemptions", "<= baseline + 3", "<=", 1, 3),
+        ("cost", "<= baseline * 0.9 + 10", "<=", 0.9, 10),
+    ],
+)
+def test_a_bound_can_be_relative_to_a_baseline(metric: str, written: str, comparison: str, factor: float, value: float):
+    expectation = parse_expectation(Metric(metric), written)
+    assert expectation == Expectation(Metric(metric), Comparison(comparison), value, factor)
+    assert expectation.relative
+    assert parse_expectation(Metric(metric), expectation.bound) == expectation
+
+
+@pytest.mark.parametrize(
+    ("metric", "written", "expected"),
+    [
+        (
+            "wait_p95",
+            "<= baseline * ",
+            "expected a bound such as '<= baseline', '<= baseline * 1.1' or '<= baseline + 1m'",
+        ),
+        ("wait_p95", "<= baseline / 2", "expected a bound such as '<= baseline'"),
+        ("wait_p95", "<= baseline + 5", "expected a duration such as 90s"),
+        ("wait_p95", "<= baselines", "expected a bound such as '<= baseline'"),
+        ("wait_p95", "<= baseline * 0", "expected a factor above 0"),
+        ("wait_p95", "<= 1.1 * baseline", "expected a duration"),
+        ("utilization", "baseline", "say with '>=' or '<='"),
+        ("utilization", ">= baseline - 5", "expected a bound such as '>= baseline', '>= baseline * 1.1' or"),
+        ("preemptions", "<= baseline * 1e3", "expected a bound such as '<= baseline'"),
+    ],
+)
+def test_a_malformed_relative_bound_says_what_is_expected(metric: str, written: str, expected: str):
+    with pytest.raises(ValueError, match=re.escape(expected)):
+        parse_expectation(Metric(metric), written)
+
+
+@pytest.mark.parametrize(
+    ("bound", "baseline", "met", "missed"),
+    [
+        ("<= baseline", 3, [3, 2], [4]),
+        ("<= baseline * 1.1", 3, [3.3], [3.31]),
+        (">= baseline * 1.1", 3, [3.3], [3.29]),
+        ("<= baseline + 2", 0, [2], [3]),
+        (">= baseline - 1", 3, [2], [1]),
+        ("<= baseline * 1.5", math.inf, [5, math.inf], []),
+        ("<= baseline", math.nan, [], [0]),
+    ],
+)
+def test_a_relative_bound_holds_or_not(bound: str, baseline: float, met: list[float], missed: list[float]):
+    expectation = parse_expectation(Metric.PREEMPTIONS, bound)
+    assert all(expectation.holds(measured, baseline) for measured in met)
+    assert not any(expectation.holds(measured, baseline) for measured in [*missed, math.nan])
+
+
+def test_a_relative_bound_without_a_baseline_is_not_met():
+    assert not parse_expectation(Metric.PREEMPTIONS, "<= baseline").holds(0)
 
 
 @pytest.mark.parametrize(
@@ -85,6 +152,15 @@ def test_a_bound_is_read_back_as_it_is_written(metric: Metric, comparison: Compa
     fraction = thousandths and thousandths / 1000
     value = whole if metric.unit is Unit.MILLISECONDS else whole + fraction
     expectation = Expectation(metric, comparison, value)
+    assert parse_expectation(metric, expectation.bound) == expectation
+
+
+@settings(deadline=None)
+@given(st.sampled_from(Metric), st.sampled_from(Comparison), st.integers(-(10**9), 10**9), st.integers(1, 10**6))
+def test_a_relative_bound_is_read_back_as_it_is_written(
+    metric: Metric, comparison: Comparison, whole: int, thousandths: int
+):
+    expectation = Expectation(metric, comparison, whole, thousandths / 1000)
     assert parse_expectation(metric, expectation.bound) == expectation
 
 

@@ -41,7 +41,7 @@ def replay_on(queue: TemplateQueue, given: TraceReplay, violations: Violations) 
         return
     events = (*training_plan_events(topology, jobs.epoch), *events)
     for verdict in assess(replay(topology, jobs, events=events)).verdicts:
-        if not verdict.held:
+        if verdict.broken:
             places = tuple(_places(queue, verdict.target))
             violations.add(ValidationId.BROKEN_EXPECTATION, Severity.ERROR, _said(verdict, given), _MEND, *places)
 
@@ -50,7 +50,7 @@ _MEND = "change the topology and replay again with batch-quota replay, or expect
 
 
 def _said(verdict: "Verdict", given: TraceReplay) -> str:
-    from policy_engine.report.replay_text import measured_text
+    from policy_engine.report.verdict_text import measured_text
 
     expected = f"{verdict.target} {verdict.expectation.metric} {verdict.expectation.bound}"
     return f"{given.trace} breaks the expectation {expected}: {measured_text(verdict)}; {verdict.because}"
