@@ -13,6 +13,7 @@ _COMMANDS = {
     "assumptions": "Print the assumptions that a replay depends on.",
     "diff": "Say what a deployment would change, and what is dangerous.",
     "emulate": "Emulate AWS Batch with quota management, for any AWS client.",
+    "explain": "Say what becomes of one job, why, and what would have prevented it.",
     "replay": "Replay a trace on a topology and predict preemptions and waits.",
     "rules": "List the rules, or print one.",
     "schema": "Print a JSON Schema.",

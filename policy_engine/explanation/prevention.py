@@ -5,7 +5,7 @@ that has amounts, such as a limit, the largest is tried first; if that helps, th
 bisection, which takes it that more helps no less. What is told to work was replayed, and worked.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -233,14 +233,14 @@ def _changed_topology(topology: Topology, change: Change) -> Topology:
         return topology
     (owned,) = (owned for owned in topology.quota_shares() if owned.name == change.share)
     share = owned.share
-    update: Mapping[str, object] = {
+    updates: dict[Kind, dict[str, object]] = {
         Kind.BORROW_LIMIT: {"borrow_limit": change.after},
         Kind.LIMIT: {"capacity": {**share.capacity, str(change.unit): change.after}},
         Kind.IN_SHARE_PREEMPTION: {"in_share_preemption": change.after},
         Kind.STRATEGY: {"strategy": change.after},
-    }[change.kind]
+    }
     team = topology.teams[owned.team]
-    shares = {**team.shares, owned.name: share.model_copy(update=dict(update))}
+    shares = {**team.shares, owned.name: share.model_copy(update=updates[change.kind])}
     teams = {**topology.teams, owned.team: team.model_copy(update={"shares": shares})}
     return topology.model_copy(update={"teams": teams})
 
@@ -257,6 +257,16 @@ def _changed_trace(trace: JobTrace, job: int, change: Change) -> JobTrace:
             return replace(trace, checkpoint=checkpoint)
         case _:
             return trace
+
+
+def over_committed_by(topology: Topology, change: Change) -> int:
+    """By how many instances a changed limit makes the limits exceed the environment's capacity, if it does."""
+    if change.kind is not Kind.LIMIT:
+        return 0
+    unit = str(change.unit)
+    shares = _changed_topology(topology, change).quota_shares()
+    limits = sum(owned.share.capacity.get(unit, 0) for owned in shares)
+    return max(0, limits - topology.capacity.get(unit, 0))
 
 
 Ladder = Sequence[Change]

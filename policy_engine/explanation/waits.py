@@ -238,7 +238,7 @@ class Waits:
     def _anything_stopping(self, grid: Grid, times: Int64) -> Bool:
         rows = np.searchsorted(grid.times, times)
         incoming = [grid.levels(0, unit).incoming for unit in self._outcome.trace.units]
-        found: Bool = (np.stack(incoming)[:, rows] > 0).any(axis=0)
+        found: Bool = np.any(np.stack(incoming)[:, rows] > 0, axis=0)
         return found
 
     def _judged(self, grid: Grid, held: Int64) -> tuple[Int64, Int64]:
