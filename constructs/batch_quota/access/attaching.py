@@ -1,7 +1,6 @@
 """To whom CloudFormation attaches policies: it takes names without an account, so the account must be the right one."""
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 
 from aws_cdk import Aws, CfnCondition, Fn, Stack, Token
 from constructs import Construct
@@ -41,9 +40,10 @@ class AccountPrincipals:
         return self._lists[key]
 
     def _compared(self, by_account: Iterable[tuple[str, Sequence[str]]]) -> Sequence[str]:
-        names: object = self._nobody
+        names: object = {"Ref": "AWS::NoValue"}
         for account, those in by_account:
-            names = Fn.condition_if(self._is_account(account), list(those), names)
+            # As plain data: `Fn.condition_if` would cost a round trip to Node for each.
+            names = {"Fn::If": [self._is_account(account), list(those), names]}
         return Token.as_list(names)
 
     def _is_account(self, account: str) -> str:
@@ -53,7 +53,3 @@ class AccountPrincipals:
             )
             self._conditions[account] = condition.logical_id
         return self._conditions[account]
-
-    @cached_property
-    def _nobody(self) -> str:
-        return Aws.NO_VALUE
