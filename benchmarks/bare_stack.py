@@ -1,14 +1,17 @@
 """Writes a program whose stack has a template's resources as L1 constructs, each with the properties that it has.
 
-`cdk migrate` is made for that, but does not know quota management. The program is what somebody would type who uses
-aws-cdk-lib alone: classes of the resources and of their properties, what one resource needs of another read once, and
-policy documents as plain data. It is therefore the least that a synthesis of these resources asks of jsii.
+`cdk migrate` is made for that, but does not know quota management. The program is what somebody would type who used
+aws-cdk-lib alone: classes of the resources and of their properties, what one resource needs of another read once,
+policy documents as plain data, and an asset for the code of a function, so that there is something to deploy. It is
+therefore the least that a synthesis of these resources asks of jsii.
 """
 
 import importlib
+import json
 import types
 from collections.abc import Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import aws_cdk
@@ -32,18 +35,20 @@ print(time.perf_counter() - started)
 """
 
 
-def bare_program(name: str, template: Json) -> str:
-    """A program that synthesizes a template's resources, conditions and outputs into the folder of its argument.
+def bare_program(name: str, assembly: Path) -> str:
+    """A program that synthesizes a stack's resources, conditions and outputs into the folder of its argument.
 
     :param name: The stack's name.
-    :param template: Without what a CDK stack adds by itself: its rules and parameters are left out.
+    :param assembly: The folder with the stack's template and the code of its functions. What a CDK stack adds to a
+        template by itself, rules and parameters, is left out.
     :returns: The program. It prints the seconds from the making of the app to its assembly.
     """
-    return _Program(template).text(name)
+    return _Program(assembly, json.loads((assembly / f"{name}.template.json").read_text())).text(name)
 
 
 class _Program:
-    def __init__(self, template: Json) -> None:
+    def __init__(self, assembly: Path, template: Json) -> None:
+        self._assembly = assembly
         self._template = template
         self._lines: list[str] = []
         self._modules: set[str] = set()
@@ -94,11 +99,22 @@ class _Program:
             return f"[{', '.join(self._argument(get_args(sequence)[0], item) for item in value)}]"
         if isinstance(value, dict) and any(get_origin(each) is Mapping for each in hints):
             return self._texts(value)
+        if isinstance(value, dict) and "S3Key" in value:
+            return self._code(value["S3Key"])
         if isinstance(value, dict) and struct is not None:
             return f"{_qualified(struct)}({self._arguments(struct, value)})"
         if isinstance(value, dict) and sequence is not None:
             return f"aws_cdk.Token.as_list({self._text(value)})"
         return self._text(value) if str in hints else repr(value)
+
+    def _code(self, key: str) -> str:
+        """The code of a function, as an asset."""
+        digest = key.partition(".")[0]
+        path = str(self._assembly / f"asset.{digest}")
+        self._modules.add("aws_s3_assets")
+        asset = self._once(f"aws_s3_assets.Asset(stack, 'Code', path={path!r}, asset_hash={digest!r})")
+        bucket, name = (self._once(f"{asset}.{each}") for each in ("s3_bucket_name", "s3_object_key"))
+        return f"aws_lambda.CfnFunction.CodeProperty(s3_bucket={bucket}, s3_key={name})"
 
     def _text(self, value: object) -> str:
         """An expression for a value where the CDK takes text: a token for what CloudFormation fills in."""
