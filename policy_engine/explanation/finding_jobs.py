@@ -27,8 +27,15 @@ def similar_jobs(trace: JobTrace, name: str) -> list[str]:
     near = (lengths - len(name)).abs() <= max(2, len(name) // 4)
     starts = lower.str.starts_with(name[:1].lower())
     candidates = trace.job_id.filter(near & starts)
-    if len(candidates) > _MOST_COMPARED:  # Those that begin or end as the name does are the likeliest.
-        half = max(1, len(name) // 2)
-        alike = candidates.str.starts_with(name[:half]) | candidates.str.ends_with(name[-half:])
-        candidates = candidates.filter(alike)
+    if len(candidates) > _MOST_COMPARED:
+        candidates = _most_alike(candidates, name)
     return get_close_matches(name, candidates.head(_MOST_COMPARED).to_list(), n=_MOST_SUGGESTED, cutoff=0.6)
+
+
+def _most_alike(candidates: pl.Series, name: str) -> pl.Series:
+    """Those that begin as the name does for as long as any does."""
+    for length in range(len(name), 0, -1):
+        alike = candidates.filter(candidates.str.starts_with(name[:length]))
+        if len(alike):
+            return alike
+    return candidates

@@ -40,7 +40,7 @@ class Aim(StrEnum):
     LOSS = "LOSS"
     """That preemptions destroy its work: at most a tenth may be left."""
     WAIT = "WAIT"
-    """Its longest wait: at most a tenth may be left, and no more preemptions than before."""
+    """Its longest wait: at most a tenth may be left, it must run, and not be preempted more often than before."""
 
 
 class Kind(StrEnum):
@@ -80,6 +80,8 @@ class Effect:
     """ms."""
     ended_at: int | None
     """ms; None if it had not by the end of the replay."""
+    dispatched: bool
+    """Whether it ran at all."""
     succeeded: bool
     queue_preemptions: int
     queue_lost: int
@@ -150,6 +152,7 @@ def effect_of(outcome: Outcome, job: int) -> Effect:
         lost=int(jobs.lost[job]),
         longest_wait=max((end - start for start, end in stays(outcome, job)), default=0),
         ended_at=None if finished == NEVER else finished,
+        dispatched=int(jobs.first_scheduled_at[job]) != NEVER,
         succeeded=JobStatus(jobs.status[job]) is JobStatus.SUCCEEDED,
         queue_preemptions=len(made.at),
         queue_lost=int((made.lost * outcome.instances_of_job[made.victim]).sum()),
@@ -162,7 +165,7 @@ def _aims(base: Effect) -> Iterator[Aim]:
         yield Aim.PREEMPTION
     if base.lost:
         yield Aim.LOSS
-    if base.longest_wait >= _WORTH_PREVENTING:
+    if base.longest_wait >= _WORTH_PREVENTING or not base.dispatched:
         yield Aim.WAIT
 
 
@@ -173,7 +176,8 @@ def _worked(aim: Aim, base: Effect, after: Effect) -> bool:
         case Aim.LOSS:
             return after.lost * MUCH_LESS <= base.lost and _no_later(base, after)
         case Aim.WAIT:
-            return after.longest_wait * MUCH_LESS <= base.longest_wait and after.preemptions <= base.preemptions
+            shorter = after.longest_wait * MUCH_LESS <= base.longest_wait or base.longest_wait < _WORTH_PREVENTING
+            return after.dispatched and shorter and after.preemptions <= base.preemptions
 
 
 def _no_later(base: Effect, after: Effect) -> bool:

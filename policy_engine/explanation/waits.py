@@ -126,15 +126,15 @@ class Waits:
         self._holdings = holdings
 
     def of(self, job: int) -> list[Wait]:
-        """All waits of a job that took any time, in order."""
+        """All waits of a job that took any time, and one that the replay's end cut off at once, in order."""
         outcome = self._outcome
         alone = np.array([job], dtype=np.int64)
         own = standings(outcome, alone, after=-1, before=outcome.ended_at + 1)
         if not own:
             return []
         others = standings(outcome, rivals(outcome, job), after=own[0].start, before=own[-1].end)
-        found = (self._wait(parts, others) for parts in _joined(own) if parts[0].start < outcome.ended_at)
-        return [wait for wait in found if wait.duration]
+        found = (self._wait(parts, others) for parts in _joined(own))
+        return [wait for wait in found if wait.duration or wait.ended is WaitEnd.REPLAY_ENDED]
 
     def shortages(self, stretch: Stretch) -> tuple[UnitShortage, ...]:
         """The instance types that fell short, as they were at the start of the stretch."""
@@ -192,7 +192,7 @@ class Waits:
             end, ended = outcome.ended_at, WaitEnd.REPLAY_ENDED
         elif finished == end and not self._dispatched(job, end):
             ended = WaitEnd.FAILED
-        stretches = tuple(self._stretches(job, [part for part in front if part.start < end], end))
+        stretches = tuple(self._stretches(job, [part for part in front if part.start < max(end, start + 1)], end))
         return Wait(start, end, ended, len(before), len(later - before), stretches)
 
     def _dispatched(self, job: int, at: int) -> bool:

@@ -218,6 +218,7 @@ def _effect(effect: Effect) -> Document:
         "lost_seconds": _seconds(effect.lost),
         "longest_wait_seconds": _seconds(effect.longest_wait),
         "finished_at": _optional(effect.ended_at),
+        "dispatched": effect.dispatched,
         "succeeded": effect.succeeded,
         "queue": {
             "preemptions": effect.queue_preemptions,

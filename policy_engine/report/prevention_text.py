@@ -75,7 +75,8 @@ def _aim(aim: Aim, base: Effect) -> str:
         case Aim.LOSS:
             return f"The {brief_duration(base.lost)} of lost work"
         case Aim.WAIT:
-            return f"The longest wait of {brief_duration(base.longest_wait)}"
+            wait = f"longest wait of {brief_duration(base.longest_wait)}"
+            return f"The {wait}" if base.dispatched else f"That it never ran, and its {wait}"
 
 
 def _answer(life: JobLife, prevention: Prevention) -> str:

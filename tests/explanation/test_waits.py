@@ -95,7 +95,8 @@ def check_against_replay(scenario: Scenario) -> int:
     waits = Waits(outcome, Holdings(outcome))
     stretches = [stretch for job in range(len(outcome.trace)) for wait in waits.of(job) for stretch in wait.stretches]
     looks = sorted(
-        ((at, stretch) for stretch in stretches for at in {stretch.start, stretch.end - 1}), key=lambda look: look[0]
+        ((at, stretch) for stretch in stretches for at in {stretch.start, max(stretch.start, stretch.end - 1)}),
+        key=lambda look: look[0],
     )
     queue = Queue(outcome)
     for at, stretch in looks:
@@ -324,3 +325,10 @@ def test_a_wait_that_the_replay_s_end_cuts_off_says_so():
     scenario = lent_out(until=150_000)
     (wait,) = waits_of(scenario, "a1")
     assert (wait.end, wait.ended) == (150_000, WaitEnd.REPLAY_ENDED)
+
+
+def test_a_job_that_is_submitted_as_the_replay_ends_is_told_what_keeps_it_back():
+    scenario = make_scenario({G5: 4}, {"a": share({G5: 2}, LEND)}, [Row("big", "a", 0, {G5: 3}, 60)])
+    (wait,) = waits_of(scenario, "big")
+    assert (wait.duration, wait.ended) == (0, WaitEnd.REPLAY_ENDED)
+    assert told([wait], scenario) == [(0, 0, "big", "MISCONFIGURED")]
