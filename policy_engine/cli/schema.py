@@ -7,16 +7,17 @@ import click
 
 
 @click.command("schema")
-@click.argument("document", type=click.Choice(["topology", "outcome"]), default="topology")
+@click.argument("document", type=click.Choice(["topology", "outcome", "explanation"]), default="topology")
 def command(document: str) -> None:
-    """Print the JSON Schema of a topology (the default), or of the outcome that `replay --format json` prints.
+    """Print the JSON Schema of a topology (the default), or of what `replay` or `explain` print.
 
     \b
     Examples:
       batch-quota schema > topology.schema.json
       batch-quota schema outcome
+      batch-quota schema explanation
     """  # noqa: D301 (click takes \\b as: keep these lines as they are)
-    click.echo(_topology() if document == "topology" else _outcome())
+    click.echo(_topology() if document == "topology" else _result(document))
 
 
 def _topology() -> str:
@@ -25,5 +26,5 @@ def _topology() -> str:
     return json.dumps(topology_schema(), indent=2)
 
 
-def _outcome() -> str:
-    return files("policy_engine.report").joinpath("outcome.schema.json").read_text(encoding="utf-8").rstrip()
+def _result(document: str) -> str:
+    return files("policy_engine.report").joinpath(f"{document}.schema.json").read_text(encoding="utf-8").rstrip()

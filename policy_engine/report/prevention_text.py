@@ -30,11 +30,17 @@ _TRIED = {
 
 def prevention_texts(life: JobLife, preventions: Preventions) -> Iterator[tuple[int, str]]:
     """Paragraphs, each with how far it is indented."""
+    told: set[Change] = set()
     for prevention in preventions.by_aim:
         yield 0, f"{_aim(prevention.aim, preventions.base)}: {_answer(life, prevention)}"
         for number, trial in enumerate(prevention.found):
-            what = "With it" if number == 0 else f"Also works: {change_text(trial.change)}"
-            yield 1, f"{what}: {_trial(life, preventions.base, trial)}"
+            change = change_text(trial.change)
+            if trial.change not in told:
+                what = "With it" if number == 0 else f"Also works: {change}"
+                yield 1, f"{what}: {_trial(life, preventions.base, trial)}"
+            elif number:
+                yield 1, f"Also works, as above: {change}."
+            told.add(trial.change)
     if not preventions.by_aim:
         yield 0, "There was nothing to prevent: no preemption, and no wait of a minute."
 
