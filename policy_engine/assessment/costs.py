@@ -27,7 +27,8 @@ class Costs:
     used up), rounded to millionths:
 
     - `own_instance_hours` …: instances times hours.
-    - `own_gpu_hours` …: the same, times the instance type's GPUs. Null if one is not known for a type that was used so.
+    - `own_gpu_hours` …: the same, times the instance type's GPUs. Null if that is not known of a type that was used so,
+      or of any type.
     - `own_cost` …: the same, times the instance type's price, in `prices.currency`. Null without prices, or if there is
       none for a type that was used so.
 
@@ -83,5 +84,5 @@ def _sums() -> Iterator[pl.Expr]:
     for kind in KINDS:
         for measure in MEASURES:
             amount, each = pl.col(kind), pl.col(measure)
-            unknown = ((amount != 0) & each.is_null()).any()
+            unknown = ((amount != 0) & each.is_null()).any() | each.is_null().all()
             yield pl.when(~unknown).then(((amount * each).sum() / HOUR).round(6)).alias(f"{kind}_{measure}")

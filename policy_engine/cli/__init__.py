@@ -11,6 +11,7 @@ from policy_engine.cli.interruption import INTERRUPTED
 
 _COMMANDS = {
     "assumptions": "Print the assumptions that a replay depends on.",
+    "compare": "Compare topologies, or assumptions, by replaying a trace on each.",
     "diff": "Say what a deployment would change, and what is dangerous.",
     "emulate": "Emulate AWS Batch with quota management, for any AWS client.",
     "explain": "Say what becomes of one job, why, and what would have prevented it.",

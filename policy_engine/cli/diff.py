@@ -5,15 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import click
 
-from policy_engine.change import (
-    QueueChange,
-    QueueSetup,
-    Resource,
-    compare,
-    setup_of_queue,
-    setup_of_topology,
-    unmanaged_queue,
-)
+from policy_engine.change import QueueChange, Resource, compare, unmanaged_queue
 from policy_engine.cli.failures import note, unusable_input
 from policy_engine.cli.output_format import text_or_json
 from policy_engine.cli.subjects import Subject, Subjects, no_such_queue, parameter_option, queue_option, read_subjects
@@ -107,7 +99,7 @@ def _changes(
     elif old.is_template and not new.is_template:
         before = _counterpart(after, before, old_path)
     unmanaged: Sequence[Resource] = [unmanaged_queue(each) for each in new.unmanaged]
-    return compare([_setup(each) for each in before], [_setup(each) for each in after], unmanaged)
+    return compare([each.setup() for each in before], [each.setup() for each in after], unmanaged)
 
 
 def _counterpart(topologies: Sequence[Subject], queues: Sequence[Subject], path: str) -> list[Subject]:
@@ -118,12 +110,6 @@ def _counterpart(topologies: Sequence[Subject], queues: Sequence[Subject], path:
     if not named:
         raise no_such_queue(path, None, queues)
     return named
-
-
-def _setup(subject: Subject) -> QueueSetup:
-    if subject.queue is not None:
-        return setup_of_queue(subject.queue)
-    return setup_of_topology(subject.topology, subject.sources)
 
 
 def _acceptance(texts: tuple[str, ...]) -> Callable[[ChangeFinding], bool]:

@@ -12,13 +12,25 @@ from policy_engine.cli.assume import assume_option, with_assumed
 from policy_engine.cli.failures import note, unusable_input
 from policy_engine.cli.output_file import STDIO, opened, printable_on, refuse_output
 from policy_engine.cli.output_format import text_or_json
-from policy_engine.cli.replaying import FOUND, moment_of, read_jobs, refuse_errors, replayed
+from policy_engine.cli.prices_option import prices_option, read_given_prices
+from policy_engine.cli.replaying import (
+    FOUND,
+    moment_of,
+    read_given,
+    refuse_errors,
+    replayed,
+    replayed_variant,
+    with_training_plans,
+)
 from policy_engine.cli.subjects import parameter_option, queue_option, read_subject
 from policy_engine.report.diagnostics import wants_color
 
 if TYPE_CHECKING:
     from policy_engine.assessment.assessing import Assessment
+    from policy_engine.forecast import Variant
+    from policy_engine.pricing import Prices
     from policy_engine.scheduler import Outcome
+    from policy_engine.trace import JobTrace
 
 _HELP = """\
 Replay the jobs of TRACE on the queue of TOPOLOGY, and predict who waits, who is preempted and what is lost.
@@ -39,6 +51,9 @@ Examples:
       --assume head_of_line=per_unit --assume stop_seconds=30s
   batch-quota replay examples/ml-training.yaml \\
       examples/traces/ml-training.csv --format json -o outcome.json
+  batch-quota replay examples/changes/next.yaml \\
+      examples/traces/training.csv --baseline examples/changes/now.yaml \\
+      --prices examples/prices/made-up.yaml
 """
 
 
@@ -47,6 +62,14 @@ Examples:
 @click.argument("trace", type=click.Path(allow_dash=True))
 @click.option("--events", type=click.Path(allow_dash=True), help="Control events: CSV or JSON Lines.")
 @assume_option
+@click.option(
+    "baseline_path",
+    "--baseline",
+    metavar="TOPOLOGY",
+    type=click.Path(allow_dash=True),
+    help="Topology, or template, that bounds such as '<= baseline * 1.1' are relative to.",
+)
+@prices_option
 @parameter_option
 @queue_option
 @click.option(
@@ -83,6 +106,8 @@ def command(
     trace: str,
     events: str | None,
     assumed: tuple[str, ...],
+    baseline_path: str | None,
+    prices_path: str | None,
     parameters: Mapping[str, str],
     queue_name: str | None,
     until: str | None,
@@ -95,8 +120,8 @@ def command(
     trace_format: str | None,
 ) -> None:
     """Replay."""
-    if [topology, trace, events].count(STDIO) > 1:
-        raise click.UsageError("only one of TOPOLOGY, TRACE and --events can be standard input")
+    if [topology, trace, events, baseline_path, prices_path].count(STDIO) > 1:
+        raise click.UsageError("only one of TOPOLOGY, TRACE and the files of options can be standard input")
     if usage and output_format != "json":
         raise click.UsageError("--usage means nothing without --format json")
     with unusable_input():
@@ -104,16 +129,21 @@ def command(
         subject = read_subject(topology, parameters, queue_name, note)
         refuse_errors(subject, topology)
         assumptions = with_assumed(subject.topology.assumptions, assumed, subject.topology.units())
-        jobs, control = read_jobs(subject.topology, trace, trace_format, events, starts_at)
+        baseline = _baseline(baseline_path, parameters, queue_name, assumed)
+        prices = read_given_prices(prices_path, subject.topology.units())
+        jobs, control = read_given(subject.topology, trace, trace_format, events, starts_at)
         last = None if until is None else moment_of(until, jobs.epoch)
-        outcome = replayed(subject.topology, jobs, control, assumptions, last)
-        assessment = _assess(outcome)
+        outcome = replayed(
+            subject.topology, jobs, with_training_plans(subject.topology, jobs, control), assumptions, last
+        )
+        compared = None if baseline is None else replayed_variant(baseline, jobs, control, last)
+        assessment = _assess(outcome, prices, compared)
         with opened(output, force=force) as file:
             if output_format == "json":
                 _write_json(assessment, file, usage=usage)
             else:
                 _write_table(assessment, file, preemptions)
-    for sentence in _left_running(outcome):
+    for sentence in _notes(assessment, baseline, jobs):
         click.echo(sentence, err=True)
     if output not in {None, STDIO}:
         click.echo(f"{counted(len(jobs), 'job')} replayed, written to {output}", err=True)
@@ -121,16 +151,35 @@ def command(
         sys.exit(FOUND)
 
 
-def _left_running(outcome: "Outcome") -> Iterator[str]:
-    from policy_engine.report.training_plans import left_running
+def _baseline(
+    path: str | None, parameters: Mapping[str, str], queue_name: str | None, assumed: tuple[str, ...]
+) -> "Variant | None":
+    """What the topology is compared with. Raises InputError."""
+    if path is None:
+        return None
+    from policy_engine.forecast import Variant
 
-    return left_running(outcome)
+    topology = read_subject(path, parameters, queue_name, note).topology
+    return Variant(path, topology, with_assumed(topology.assumptions, assumed, topology.units()))
 
 
-def _assess(outcome: "Outcome") -> "Assessment":
+def _assess(outcome: "Outcome", prices: "Prices | None", baseline: "Outcome | None") -> "Assessment":
     from policy_engine.assessment.assessing import assess
 
-    return assess(outcome)
+    return assess(outcome, prices=prices, baseline=baseline)
+
+
+def _notes(assessment: "Assessment", baseline: "Variant | None", jobs: "JobTrace") -> Iterator[str]:
+    """What else a user should know: jobs of plans that ended, jobs that the baseline lacks, expectations left open."""
+    from policy_engine.forecast.variants import left_out
+    from policy_engine.report.training_plans import left_running
+
+    yield from left_running(assessment.outcome)
+    if baseline is not None:
+        for share, count in left_out(baseline, jobs).items():
+            yield f"{counted(count, 'job')} of {share} left out of the baseline, which has no such share"
+    elif any(not verdict.judged for verdict in assessment.verdicts):
+        yield "expectations are relative to a baseline: --baseline TOPOLOGY gives it, or they are not judged"
 
 
 def _write_json(assessment: "Assessment", file: BinaryIO | None, *, usage: bool) -> None:

@@ -18,6 +18,7 @@ from policy_engine.durations import parse_milliseconds
 from policy_engine.topology import Topology
 
 if TYPE_CHECKING:
+    from policy_engine.forecast import Variant
     from policy_engine.scheduler import Outcome
     from policy_engine.trace import ControlEvent, JobTrace
 
@@ -45,7 +46,24 @@ def read_jobs(
     topology: Topology, trace: str, trace_format: str | None, events: str | None, starts_at: str | None
 ) -> "tuple[JobTrace, tuple[ControlEvent, ...]]":
     """The trace, and the control events: those of training plans, then those given. All that is wrong with either."""
-    from policy_engine.trace import FileFormat, has_training_plans, read_events, read_trace, training_plan_events
+    jobs, given = read_given(topology, trace, trace_format, events, starts_at)
+    return jobs, with_training_plans(topology, jobs, given)
+
+
+def with_training_plans(
+    topology: Topology, jobs: "JobTrace", events: "Sequence[ControlEvent]"
+) -> "tuple[ControlEvent, ...]":
+    """The control events after those of the topology's training plans."""
+    from policy_engine.trace import training_plan_events
+
+    return (*training_plan_events(topology, jobs.epoch), *events)
+
+
+def read_given(
+    topology: Topology, trace: str, trace_format: str | None, events: str | None, starts_at: str | None
+) -> "tuple[JobTrace, tuple[ControlEvent, ...]]":
+    """The trace and the control events of the command line."""
+    from policy_engine.trace import FileFormat, has_training_plans, read_events, read_trace
 
     shares = [owned.name for owned in topology.quota_shares()]
     jobs = read_trace(trace, format=FileFormat(trace_format) if trace_format else None, shares=shares, note=note)
@@ -55,8 +73,7 @@ def read_jobs(
         click.echo(
             "training plans are taken to last all the time: --starts-at DATE says when the trace starts", err=True
         )
-    given = () if events is None else read_events(events, trace=jobs, topology=topology)
-    return jobs, (*training_plan_events(topology, jobs.epoch), *given)
+    return jobs, () if events is None else read_events(events, trace=jobs, topology=topology)
 
 
 def _dated(jobs: "JobTrace", starts_at: str) -> "JobTrace":
@@ -106,6 +123,17 @@ def replayed(
     _compile(topology, jobs)
     with progress("replaying", len(jobs), "jobs", "submitted, running to their end") as done:
         return replay(topology, jobs, events=events, assumptions=assumptions, until=until, on_progress=done)
+
+
+def replayed_variant(
+    variant: "Variant", jobs: "JobTrace", events: "Sequence[ControlEvent]", until: int | None
+) -> "Outcome":
+    """Replay what of a trace fits a variant, with a progress bar."""
+    from policy_engine.forecast import replay_variant
+
+    _compile(variant.topology, jobs)
+    with progress(f"replaying {variant.label}", len(jobs), "jobs", "submitted, running to their end") as done:
+        return replay_variant(variant, jobs, events=events, until=until, on_progress=done)
 
 
 def _compile(topology: Topology, jobs: "JobTrace") -> None:

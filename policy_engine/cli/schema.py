@@ -7,14 +7,15 @@ import click
 
 
 @click.command("schema")
-@click.argument("document", type=click.Choice(["topology", "outcome", "explanation"]), default="topology")
+@click.argument("document", type=click.Choice(["topology", "outcome", "comparison", "explanation"]), default="topology")
 def command(document: str) -> None:
-    """Print the JSON Schema of a topology (the default), or of what `replay` or `explain` print.
+    """Print the JSON Schema of a topology (the default), or of what `replay`, `compare` or `explain` print.
 
     \b
     Examples:
       batch-quota schema > topology.schema.json
       batch-quota schema outcome
+      batch-quota schema comparison
       batch-quota schema explanation
     """  # noqa: D301 (click takes \\b as: keep these lines as they are)
     click.echo(_topology() if document == "topology" else _result(document))

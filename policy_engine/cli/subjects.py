@@ -15,6 +15,7 @@ from policy_engine.topology.document.opening import content_of
 from policy_engine.topology.reading_errors import ReadingError
 
 if TYPE_CHECKING:
+    from policy_engine.change import QueueSetup
     from policy_engine.template import TemplateQueue, TemplateResource
 
 _MARK_OF_TEMPLATES = b"Resources"
@@ -50,6 +51,14 @@ class Subject:
         from policy_engine.rules.template_checking import check_queue
 
         return [self.queue.located(finding) for finding in check_queue(self.queue)]
+
+    def setup(self) -> "QueueSetup":
+        """The resources that it makes, or is made from."""
+        from policy_engine.change import setup_of_queue, setup_of_topology
+
+        if self.queue is not None:
+            return setup_of_queue(self.queue)
+        return setup_of_topology(self.topology, self.sources)
 
 
 @dataclass(frozen=True, slots=True)

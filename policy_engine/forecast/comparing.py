@@ -10,6 +10,7 @@ from policy_engine.forecast.figures import side_by_side
 from policy_engine.forecast.jobs import job_effects, team_effects
 from policy_engine.forecast.variants import Variant, left_out, replay_variant
 from policy_engine.pricing import Prices
+from policy_engine.scheduler import Outcome
 from policy_engine.topology.expectations import QUEUE
 from policy_engine.trace import ControlEvent, JobTrace
 
@@ -58,16 +59,19 @@ def compare(
     """Replay a trace on each variant, and compare all others with the first. Raises ValueError without any other."""
     if len(variants) < 2:
         raise ValueError("two variants at least are needed to compare")
-    first, *others = ((variant, replay_variant(variant, trace, events=events, until=until)) for variant in variants)
-    baseline = first[1]
-    current = Replay(first[0], assess(baseline, prices=prices, baseline=baseline), left_out(first[0], trace))
-    return tuple(
-        compared(
-            current,
-            Replay(variant, assess(outcome, prices=prices, baseline=baseline), left_out(variant, trace)),
-        )
-        for variant, outcome in others
+    outcomes = [replay_variant(variant, trace, events=events, until=until) for variant in variants]
+    current, *proposed = (
+        assessed(variant, outcome, trace, baseline=outcomes[0], prices=prices)
+        for variant, outcome in zip(variants, outcomes, strict=True)
     )
+    return tuple(compared(current, replay) for replay in proposed)
+
+
+def assessed(
+    variant: Variant, outcome: Outcome, trace: JobTrace, *, baseline: Outcome, prices: Prices | None = None
+) -> Replay:
+    """A variant with its replay of a trace, judged by a baseline."""
+    return Replay(variant, assess(outcome, prices=prices, baseline=baseline), left_out(variant, trace))
 
 
 def compared(current: Replay, proposed: Replay) -> Comparison:

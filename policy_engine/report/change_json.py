@@ -17,10 +17,7 @@ def changes_json(changes: Sequence[QueueChange], findings: Iterable[tuple[Change
     listed = list(findings)
     document = {
         "version": 1,
-        "queues": [
-            {"name": change.name, "resources": [_resource(each, change) for each in change.resources]}
-            for change in changes
-        ],
+        "queues": changes_data(changes),
         "findings": [
             {**finding_data(found.finding), "resource": found.resource, "accepted": accepted}
             for found, accepted in listed
@@ -28,6 +25,13 @@ def changes_json(changes: Sequence[QueueChange], findings: Iterable[tuple[Change
         "dangerous": any(found.dangerous and not accepted for found, accepted in listed),
     }
     return json.dumps(document, indent=2)
+
+
+def changes_data(changes: Iterable[QueueChange]) -> list[dict[str, object]]:
+    """Each queue that changes, with its resources in the order in which CloudFormation deals with them."""
+    return [
+        {"name": change.name, "resources": [_resource(each, change) for each in change.resources]} for change in changes
+    ]
 
 
 def _resource(change: ResourceChange, of: QueueChange) -> dict[str, object]:

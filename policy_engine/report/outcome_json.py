@@ -59,7 +59,7 @@ def outcome_json(assessment: Assessment, *, usage: bool = False) -> Iterator[str
         "first_submitted_at": _seconds(outcome.first_submitted_at),
         "ended_at": _seconds(outcome.ended_at),
         "assumptions": outcome.assumptions.model_dump(mode="json"),
-        "prices": _prices(costs),
+        "prices": prices_data(costs),
         "queue": {
             **_figures(summary.queue.row(0, named=True), limit_name="capacity"),
             **_costs(costs.queue.row(0, named=True)),
@@ -76,7 +76,7 @@ def outcome_json(assessment: Assessment, *, usage: bool = False) -> Iterator[str
         ),
         "teams": ({**_figures(row), **_costs(money)} for row, money in _side_by_side(summary.teams, costs.teams)),
         "units": _units(summary.units, limit_name="capacity"),
-        "expectations": (_verdict(verdict) for verdict in assessment.verdicts),
+        "expectations": (verdict_data(verdict) for verdict in assessment.verdicts),
         "livelocks": (_livelock(one, outcome) for one in assessment.livelocks.worst(LIVELOCKS_DESCRIBED)),
     }
     if usage:
@@ -158,7 +158,8 @@ def _costs(row: _Figures) -> dict[str, object]:
     }
 
 
-def _prices(costs: Costs) -> dict[str, object] | None:
+def prices_data(costs: Costs) -> dict[str, object] | None:
+    """The prices that costs are at."""
     prices = costs.prices
     if prices is None:
         return None
@@ -175,7 +176,8 @@ def _units(rows: pl.DataFrame, limit_name: str = "limit") -> list[dict[str, obje
     return [{"unit": row["unit"], **_amounts(row, limit_name)} for row in rows.iter_rows(named=True)]
 
 
-def _verdict(verdict: Verdict) -> dict[str, object]:
+def verdict_data(verdict: Verdict) -> dict[str, object]:
+    """An expectation and what was measured."""
     unit = verdict.expectation.unit
     return {
         "target": verdict.target,

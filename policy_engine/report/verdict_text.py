@@ -17,7 +17,7 @@ def expectations_section(verdicts: Sequence[Verdict], *, of: str = "") -> Iterat
     """Each expectation with what was measured, and below that what broke it or why it is not judged."""
     if not verdicts:
         return
-    yield from section(f"{tally(verdicts)}{of}")
+    yield from section(tally(verdicts, of=of))
     table = Table(box=None, pad_edge=False, show_edge=False, show_header=False, padding=(0, 2, 0, 0))
     for _ in range(4):
         table.add_column(overflow="fold")
@@ -34,13 +34,14 @@ def expectations_section(verdicts: Sequence[Verdict], *, of: str = "") -> Iterat
             yield hanging(f"{verdict.target} {verdict.expectation.metric}: {verdict.because}")
 
 
-def tally(verdicts: Sequence[Verdict]) -> str:
-    """`3 expectations: 1 broken, 1 not judged`."""
+def tally(verdicts: Sequence[Verdict], *, of: str = "") -> str:
+    """`3 expectations: 1 broken, 1 not judged`, or `3 expectations of next.yaml: all hold`."""
     broken = sum(verdict.broken for verdict in verdicts)
     not_judged = sum(not verdict.judged for verdict in verdicts)
     parts = [f"{broken:,} broken"] if broken else []
     parts += [f"{not_judged:,} not judged"] if not_judged else []
-    return f"{counted(len(verdicts), 'expectation')}: {', '.join(parts) or 'all hold'}"
+    whose = f" of {of}" if of else ""
+    return f"{counted(len(verdicts), 'expectation')}{whose}: {', '.join(parts) or 'all hold'}"
 
 
 def word(verdict: Verdict) -> str:

@@ -148,7 +148,7 @@ def test_a_topology_comes_through_a_pipe(trace: Path):
 
 def test_only_one_input_can_be_standard_input():
     result = run("-", "-")
-    assert (result.exit_code, "only one of TOPOLOGY, TRACE and --events" in result.stderr) == (2, True)
+    assert (result.exit_code, "only one of TOPOLOGY, TRACE and the files" in result.stderr) == (2, True)
 
 
 # Assumptions
@@ -422,7 +422,7 @@ def test_ctrl_c_ends_a_replay_that_is_compiling_and_says_what_it_does(tmp_path: 
 def test_the_examples_in_the_help_run_as_printed(tmp_path: Path):
     help_text = run("--help").stdout.partition("Examples:\n")[2].partition("\n\n")[0]
     commands = re.sub(r" \\\n\s+", " ", help_text).strip().splitlines()
-    assert len(commands) == 3
+    assert len(commands) == 4
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     for command in commands:
         name, _, arguments = command.strip().partition(" ")
