@@ -14,7 +14,14 @@ from policy_engine.cli.failures import note, unusable_input
 from policy_engine.cli.output_file import STDIO, opened, printable_on, refuse_output
 from policy_engine.cli.pairs import pair_option
 from policy_engine.cli.prices_option import prices_option, read_given_prices
-from policy_engine.cli.replaying import FOUND, moment_of, read_given, refuse_errors, replayed_variant
+from policy_engine.cli.replaying import (
+    FOUND,
+    moment_of,
+    read_given,
+    refuse_errors,
+    replayed_variant,
+    tell_of_undated_plans,
+)
 from policy_engine.cli.subjects import Subject, no_such_queue, parameter_option, queue_option, read_subjects
 from policy_engine.diagnostics import InputError, Severity, described
 from policy_engine.report.diagnostics import wants_color
@@ -136,6 +143,7 @@ def command(
         known = _union(subjects)
         prices = read_given_prices(prices_path, known.units())
         jobs, control = read_given(known, trace, trace_format, events, starts_at)
+        tell_of_undated_plans(jobs, [subject.topology for subject in subjects])
         last = None if until is None else moment_of(until, jobs.epoch)
         comparisons = _compared(variants, jobs, control, last, prices)
         text = _text(comparisons, _changes(subjects, variants), output_format, jobs_shown, to_file=output)
@@ -237,16 +245,20 @@ def _compared(
         assessed(variant, outcome, jobs, baseline=outcomes[0], prices=prices)
         for variant, outcome in zip(variants, outcomes, strict=True)
     ]
-    _tell_left_out(replays)
+    _tell(replays)
     return [compared(replays[0], replay) for replay in replays[1:]]
 
 
-def _tell_left_out(replays: "Sequence[Replay]") -> None:
+def _tell(replays: "Sequence[Replay]") -> None:
+    """What else a user should know: jobs that a topology has no share for, and jobs of training plans that ended."""
     from policy_engine.report.comparison_tables import left_out_texts
+    from policy_engine.report.training_plans import left_running
 
     for replay in replays:
         for text in left_out_texts(replay):
             click.echo(f"{text}; --move submits them to another share", err=True)
+        for text in left_running(replay.assessment.outcome):
+            click.echo(f"{replay.variant.label}: {text}", err=True)
 
 
 def _changes(subjects: Sequence[Subject], variants: "Sequence[Variant]") -> "dict[str, tuple[QueueChange, ...]]":

@@ -20,6 +20,7 @@ from policy_engine.cli.replaying import (
     refuse_errors,
     replayed,
     replayed_variant,
+    tell_of_undated_plans,
     with_training_plans,
 )
 from policy_engine.cli.subjects import parameter_option, queue_option, read_subject
@@ -132,6 +133,7 @@ def command(
         baseline = _baseline(baseline_path, parameters, queue_name, assumed)
         prices = read_given_prices(prices_path, subject.topology.units())
         jobs, control = read_given(subject.topology, trace, trace_format, events, starts_at)
+        tell_of_undated_plans(jobs, [subject.topology, *([] if baseline is None else [baseline.topology])])
         last = None if until is None else moment_of(until, jobs.epoch)
         outcome = replayed(
             subject.topology, jobs, with_training_plans(subject.topology, jobs, control), assumptions, last

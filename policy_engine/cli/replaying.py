@@ -1,7 +1,7 @@
 """From the arguments of a command to a replay: the topology's findings, the trace, the events, where it stops."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -47,6 +47,7 @@ def read_jobs(
 ) -> "tuple[JobTrace, tuple[ControlEvent, ...]]":
     """The trace, and the control events: those of training plans, then those given. All that is wrong with either."""
     jobs, given = read_given(topology, trace, trace_format, events, starts_at)
+    tell_of_undated_plans(jobs, [topology])
     return jobs, with_training_plans(topology, jobs, given)
 
 
@@ -63,17 +64,23 @@ def read_given(
     topology: Topology, trace: str, trace_format: str | None, events: str | None, starts_at: str | None
 ) -> "tuple[JobTrace, tuple[ControlEvent, ...]]":
     """The trace and the control events of the command line."""
-    from policy_engine.trace import FileFormat, has_training_plans, read_events, read_trace
+    from policy_engine.trace import FileFormat, read_events, read_trace
 
     shares = [owned.name for owned in topology.quota_shares()]
     jobs = read_trace(trace, format=FileFormat(trace_format) if trace_format else None, shares=shares, note=note)
     if starts_at is not None:
         jobs = _dated(jobs, starts_at)
-    if jobs.epoch is None and has_training_plans(topology):
+    return jobs, () if events is None else read_events(events, trace=jobs, topology=topology)
+
+
+def tell_of_undated_plans(jobs: "JobTrace", topologies: Iterable[Topology]) -> None:
+    """Say what is made of training plans if nobody knows when the trace starts."""
+    from policy_engine.trace import has_training_plans
+
+    if jobs.epoch is None and any(has_training_plans(topology) for topology in topologies):
         click.echo(
             "training plans are taken to last all the time: --starts-at DATE says when the trace starts", err=True
         )
-    return jobs, () if events is None else read_events(events, trace=jobs, topology=topology)
 
 
 def _dated(jobs: "JobTrace", starts_at: str) -> "JobTrace":

@@ -11,6 +11,7 @@ from policy_engine.report.comparison_tables import (
     jobs_listing,
     left_out_texts,
     overview,
+    prices_text,
     queue_listing,
     shares_listing,
     teams_listing,
@@ -36,7 +37,9 @@ def _lines(comparisons: Sequence[Comparison], changes: Changes, jobs: int) -> It
     yield f"## {_text(current.variant.label)} → {names}"
     yield ""
     count = counted(len(current.assessment.outcome.trace), "job")
-    yield f"{count} replayed on each by Batch Quota. Predictions under assumptions, which AWS does not publish."
+    said = f"{count} replayed on each by Batch Quota. Predictions under assumptions, which AWS does not publish."
+    prices = prices_text(comparisons[0])
+    yield said if prices is None else f"{said} {_text(prices)}"
     yield from _paragraphs(left_out_texts(current))
     if len(comparisons) > 1:
         yield from _table(overview(comparisons))

@@ -63,6 +63,7 @@ _OF_SHARES = (
     "wasted_cost",
 )
 """What is told of each share. The queue has all figures, and JSON has all of everything."""
+_SAME, _ALMOST_SAME = "Nothing differs for", "Less than the digits shown here differs for"
 _WIDEST_LABEL = 18
 _BETTER = {figure.name: figure.lower_is_better for figure in FIGURES}
 _VERBS = {Action.ADD: "added", Action.UPDATE: "changed", Action.REPLACE: "replaced", Action.REMOVE: "removed"}
@@ -124,18 +125,19 @@ def queue_listing(comparison: Comparison) -> Listing:
 
 
 def shares_listing(comparison: Comparison) -> Listing:
-    """The figures of shares that differ."""
+    """The figures of shares that differ as they are written here."""
     rows: list[Cells] = []
-    apart: dict[str, list[str]] = {"Nothing differs for": []}
+    apart: dict[str, list[str]] = {_SAME: [], _ALMOST_SAME: []}
     current, proposed = (each.variant.label for each in (comparison.current, comparison.proposed))
     for (name,), part in comparison.shares.group_by("name", maintain_order=True):
         figures = part.filter(pl.col("metric").is_in(_OF_SHARES)).rows(named=True)
         there = [any(row[side] is not None for row in figures) for side in ("current", "proposed")]
-        differing = [row for row in figures if row["current"] != row["proposed"]]
+        differing = [row for row in figures if _differ(row)]
         if not all(there):
             apart.setdefault(f"Only {current if there[0] else proposed} has", []).append(str(name))
         elif not differing:
-            apart["Nothing differs for"].append(str(name))
+            same = all(row["current"] == row["proposed"] for row in figures)
+            apart[_SAME if same else _ALMOST_SAME].append(str(name))
         else:
             names = [str(name), *[""] * (len(differing) - 1)]
             rows += [
@@ -190,6 +192,14 @@ def jobs_listing(comparison: Comparison, effect: str, count: int) -> Listing:
     return Listing(title, ("job", "share", "ends", "wait", "stops"), rows, 2)
 
 
+def prices_text(comparison: Comparison) -> str | None:
+    """In what costs are given. None without prices."""
+    prices = comparison.current.assessment.costs.prices
+    if prices is None:
+        return None
+    return f"Costs are in {prices.currency}, at prices of {prices.date.isoformat()} in {prices.region}."
+
+
 def left_out_texts(replay: Replay) -> Iterator[str]:
     """Which jobs could not be submitted to a variant."""
     for share, count in replay.left_out.items():
@@ -224,7 +234,7 @@ def difference_text(amount: float | None, unit: str) -> str:
     if isinf(amount):
         return f"{sign}without end"
     if unit == "percent":
-        return f"{sign}{abs(amount):.1f} points"
+        return f"{sign}{decimal(abs(amount))} points"
     return f"{sign}{figure_text(abs(amount), unit)}"
 
 
@@ -241,6 +251,11 @@ def _figures(row: dict[str, float | None]) -> tuple[str, str, str]:
         figure_text(row["proposed"], unit),
         difference_text(row["difference"], unit),
     )
+
+
+def _differ(row: dict[str, float | None]) -> bool:
+    current, proposed, _ = _figures(row)
+    return current != proposed
 
 
 def _better(row: dict[str, float | None]) -> bool | None:

@@ -13,6 +13,7 @@ from policy_engine.report.comparison_tables import (
     jobs_listing,
     left_out_texts,
     overview,
+    prices_text,
     queue_listing,
     shares_listing,
     teams_listing,
@@ -40,6 +41,9 @@ def _parts(comparisons: Sequence[Comparison], changes: Changes, jobs: int) -> It
         "Predictions under assumptions, which AWS does not publish; `batch-quota\nassumptions` tells them. "
         "Differences are of what is proposed to what is there."
     )
+    prices = prices_text(comparisons[0])
+    if prices is not None:
+        yield hanging(prices, indent=0)
     for text in left_out_texts(current):
         yield hanging(text, indent=0)
     if len(comparisons) > 1:

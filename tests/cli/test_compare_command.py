@@ -78,6 +78,7 @@ def test_prices_add_money(tmp_path: Path):
     without, priced = run(NOW, NEXT, TRACE), run(NOW, NEXT, TRACE, "--prices", PRICES)
     assert not re.search(r"^cost ", without.stdout, re.MULTILINE)
     assert re.search(r"^cost +628 +633 +\+4\.6$", priced.stdout, re.MULTILINE)
+    assert "Costs are in USD, at prices of 2026-11-30 in us-east-1." in priced.stdout
 
 
 def test_instance_types_without_a_price_are_told(tmp_path: Path):
@@ -161,6 +162,40 @@ def test_events_may_name_what_only_one_topology_has(small: Path, tmp_path: Path)
     events.write_text(EVENTS.replace("research-old", "nobody"))
     result = run(NOW, NEXT, small, "--events", events)
     assert (result.exit_code, "the topology has no share" in result.stderr) == (2, True)
+
+
+# Training plans
+
+
+def test_training_plans_come_and_go_as_in_a_replay_and_what_that_means_is_told(tmp_path: Path):
+    plan, trace = ROOT / "examples" / "training-plan.yaml", ROOT / "examples" / "traces" / "training-plan.csv"
+    longer = topology(tmp_path, plan, **{"2026-04-01T11:30:00Z": "2026-05-01T11:30:00Z"})
+    result = run(plan, longer, trace)
+    ended = "1 job holds 4 ml.p5.48xlarge, and 2 are left"
+    assert f"training-plan.yaml: 2026-04-01T11:00:00Z: {ended}" in result.stderr
+    assert result.stderr.count(ended) == 1
+    alone = CliRunner().invoke(main, ["replay", str(longer), str(trace), "--format", "json"])
+    utilization = {
+        each["metric"]: each
+        for each in document(run(plan, longer, trace, "--format", "json"))["comparisons"][0]["queue"]
+    }["utilization"]
+    assert utilization["proposed"] == pytest.approx(100 * json.loads(alone.stdout)["queue"]["utilization"], abs=1e-3)
+
+
+def test_plans_of_any_topology_need_the_date_of_the_traces_start(tmp_path: Path):
+    plan = ROOT / "examples" / "training-plan.yaml"
+    text = plan.read_text()
+    capacity = text[text.index("    - 2\n") : text.index("queue:")]
+    accepted = text[text.index("suppressions:") :]
+    without = topology(tmp_path, plan, **{capacity: "    6\n", accepted: ""})
+    trace = tmp_path / "trace.csv"
+    trace.write_text(
+        "job_id,share,submitted_at,instance_type,instance_count,runtime_seconds\nj,search-training,0,ml.p5.48xlarge,1,60\n"
+    )
+    for pair in ((plan, without), (without, plan)):
+        result = run(*pair, trace)
+        assert result.exit_code == 0, result.stderr
+        assert "training plans are taken to last all the time" in result.stderr
 
 
 # Gates

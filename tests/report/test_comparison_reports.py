@@ -86,6 +86,14 @@ def test_nothing_that_differs_is_said():
     assert "No job ends sooner." in text
 
 
+def test_what_differs_by_less_than_the_digits_shown_is_named_and_not_listed():
+    slow = setup().assumptions.replaced({"stop_seconds": 120.001})
+    variants = [Variant("now", setup()), Variant("slow", setup(), slow)]
+    text = comparison_text(compare(variants, trace()), {}, jobs=0, color=False)
+    assert "Less than the digits shown here differs for batch, prod." in text
+    assert "Shares: what differs" not in text
+
+
 def test_colour_tells_better_from_worse_and_changes_no_word():
     plain, colored = (text_of(setup(batch=3, prod=1), color=color) for color in (False, True))
     assert "\x1b[" not in plain
@@ -124,6 +132,7 @@ def test_a_terminal_is_not_told_what_to_do_by_names():
         (-inf, "seconds", None, "-without end"),
         (62.46, "percent", "62.5%", "+62.5 points"),
         (-0.5, "percent", None, "-0.5 points"),
+        (0.01, "percent", "0.0%", "+<0.1 points"),
         (1234, "count", "1,234", "+1,234"),
         (0.25, "count", "0.2", "+0.2"),
         (1234.5, "instance-hours", "1,234", "+1,234"),
