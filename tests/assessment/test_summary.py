@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 from scenarios import LEND, LEND_AND_BORROW, RESERVE, Row, Scenario, make_scenario, random_scenario, share
+from seeds import seeds
 
 from policy_engine.assessment.summary import Summary, summarize
 from policy_engine.report import assess
@@ -191,7 +192,7 @@ def test_instance_types_are_measured_one_by_one():
     assert summary.share_units.select("share", "unit", "utilization").rows() == [("a", G5, 0.5), ("a", P5, 1)]
 
 
-@pytest.mark.parametrize("first_seed", range(0, 150, 30))
+@pytest.mark.parametrize("first_seed", seeds(30, among=150, step=30))
 def test_shares_teams_units_and_queue_agree(first_seed: int):
     for seed in range(first_seed, first_seed + 30):
         outcome = outcome_of(random_scenario(seed))

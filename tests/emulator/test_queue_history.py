@@ -142,7 +142,7 @@ def differences(scenario: Scenario) -> list[int]:
 
 
 @given(scenarios())
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=12)
 def test_what_is_seen_at_any_moment_is_never_changed_by_what_comes_later(scenario: Scenario) -> None:
     assert differences(as_calls_can_make_it(scenario)) == []
 

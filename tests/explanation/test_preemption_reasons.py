@@ -6,6 +6,7 @@ import oracle
 import pytest
 from hypothesis import given, settings
 from scenarios import LEND, LEND_AND_BORROW, Row, Scenario, make_scenario, random_scenario, scenarios, share
+from seeds import seeds
 
 from policy_engine.assumptions import VictimOrder
 from policy_engine.explanation.moments import decisions
@@ -13,7 +14,7 @@ from policy_engine.explanation.preemptions import Fate, PreemptionReason, preemp
 from policy_engine.scheduler import Outcome, PreemptionKind, quantities, replay
 
 G5 = "ml.g5.xlarge"
-SEEDS = range(150)
+SEEDS = seeds(12, among=150)
 
 
 def outcome_of(scenario: Scenario) -> Outcome:
@@ -130,6 +131,7 @@ def test_the_candidates_are_those_of_the_oracle_in_its_order(seed: int, order: V
     assert [[ids[one.job] for one in reason.candidates] for reason in told.values()] == watcher.seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", VictimOrder)
 def test_what_another_victim_order_would_have_done_is_what_it_does(order: VictimOrder):
     """Up to the first preemption the replays under all victim orders are one and the same."""

@@ -2,6 +2,7 @@
 
 import pytest
 from scenarios import LEND, LEND_AND_BORROW, RESERVE, Row, Scenario, make_scenario, random_scenario, share
+from seeds import seeds
 
 from policy_engine.explanation.life import explain_job
 from policy_engine.explanation.prevention import find_preventions
@@ -153,7 +154,7 @@ def test_every_reason_of_a_wait_has_a_short_form():
     assert set(_IN_BRIEF) == set(WaitReason)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(6, among=60))
 def test_any_life_fits_80_columns(seed: int):
     outcome = outcome_of(random_scenario(seed))
     for job in range(len(outcome.trace)):
@@ -216,7 +217,7 @@ def test_who_came_before_a_victim_and_was_not_stopped_is_told():
     assert "Stopped with it: b1." in texts[1]
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(6, among=60))
 def test_every_preemption_has_one(seed: int):
     outcome = outcome_of(random_scenario(seed))
     rows = range(len(outcome.preemptions.at))

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from jsonschema import Draft202012Validator
 from scenarios import LEND, LEND_AND_BORROW, RESERVE, Row, Scenario, make_scenario, random_scenario, share
+from seeds import seeds
 
 from policy_engine.assumptions import Assumptions
 from policy_engine.pricing import Prices
@@ -405,7 +406,7 @@ def test_everything_in_the_schema_is_described():
     assert list(undescribed(SCHEMA, "")) == []
 
 
-@pytest.mark.parametrize("first_seed", range(0, 60, 20))
+@pytest.mark.parametrize("first_seed", seeds(20, among=60, step=20))
 def test_outcomes_are_as_the_schema_says_with_nothing_besides(first_seed: int):
     bounds = Expectations(wait_p95="1m", preemptions=1, utilization=">= 50%", goodput="> 90%", never_ran=0)
     for seed in range(first_seed, first_seed + 20):

@@ -4,6 +4,7 @@ import re
 
 import pytest
 from scenarios import LEND, LEND_AND_BORROW, RESERVE, Row, Scenario, make_scenario, random_scenario, share
+from seeds import seeds
 from syrupy.assertion import SnapshotAssertion
 
 from policy_engine.report import assess
@@ -75,7 +76,7 @@ def test_a_whole_report(snapshot: SnapshotAssertion):
     assert text == snapshot
 
 
-@pytest.mark.parametrize("first_seed", range(0, 100, 20))
+@pytest.mark.parametrize("first_seed", seeds(20, among=100, step=20))
 def test_no_line_is_wider_than_80_columns(first_seed: int):
     for seed in range(first_seed, first_seed + 20):
         text = text_of(random_scenario(seed), queue=Expectations(wait_p95="1m", goodput="> 99%", never_ran=0))

@@ -34,7 +34,7 @@ from policy_engine.trace.writing import write_stream
 
 UNIT = "ml.g5.xlarge"
 
-some_queues = settings(max_examples=50, deadline=None)
+some_queues = settings(max_examples=20, deadline=None)
 some_scenarios = settings(
     max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scenarios import RESERVE, Row, make_scenario, random_scenario, share
+from seeds import seeds
 
 from policy_engine.scheduler import NEVER, AttemptOutcome, JobStatus, Outcome, replay
 from policy_engine.trace import Terminate
@@ -58,7 +59,7 @@ def test_the_end_of_the_replay_ends_what_is_held_and_done():
     assert work_of(in_share(LOW, HIGH, until=50_000), "low") == [(50, 30, 30)]
 
 
-@pytest.mark.parametrize("first_seed", range(0, 150, 30))
+@pytest.mark.parametrize("first_seed", seeds(30, among=150, step=30))
 def test_work_that_was_not_lost_is_the_runtime_of_a_job_that_succeeded(first_seed: int):
     for seed in range(first_seed, first_seed + 30):
         scenario = random_scenario(seed)
@@ -72,7 +73,7 @@ def test_work_that_was_not_lost_is_the_runtime_of_a_job_that_succeeded(first_see
         assert (kept[~succeeded] >= 0).all()
 
 
-@pytest.mark.parametrize("first_seed", range(0, 150, 30))
+@pytest.mark.parametrize("first_seed", seeds(30, among=150, step=30))
 def test_every_preemption_stops_one_attempt_of_its_victim_in_its_time(first_seed: int):
     for seed in range(first_seed, first_seed + 30):
         scenario = random_scenario(seed)

@@ -70,7 +70,7 @@ def agree(scenario: Scenario, *, use_compiled: bool = False) -> None:
     assert ours == oracles, describe(scenario)
 
 
-@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(scenarios())
 def test_the_replay_agrees_with_the_oracle(scenario: Scenario) -> None:
     agree(scenario)
@@ -85,7 +85,7 @@ def test_an_event_after_a_lapsed_claim_brings_a_pass() -> None:
     agree(CLAIM_THAT_LAPSED_LATE)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(scenarios())
 def test_the_invariants_hold_for_every_replay(scenario: Scenario) -> None:
     check_outcome(replay(scenario.topology, scenario.trace, events=scenario.events, until=scenario.until))
