@@ -15,6 +15,7 @@ _COMMANDS = {
     "diff": "Say what a deployment would change, and what is dangerous.",
     "emulate": "Emulate AWS Batch with quota management, for any AWS client.",
     "explain": "Say what becomes of one job, why, and what would have prevented it.",
+    "prices": "Get prices of instances.",
     "replay": "Replay a trace on a topology and predict preemptions and waits.",
     "rules": "List the rules, or print one.",
     "schema": "Print a JSON Schema.",
