@@ -1,7 +1,8 @@
 """`batch-quota compare`: one trace on several topologies, or under several assumptions, side by side."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from policy_engine.amounts import counted
 from policy_engine.cli import trace_output
 from policy_engine.cli.assume import assume_option, with_assumed
 from policy_engine.cli.failures import note, unusable_input
-from policy_engine.cli.output_file import STDIO, opened, printable_on, refuse_output
+from policy_engine.cli.output_file import STDIO
 from policy_engine.cli.pairs import pair_option
 from policy_engine.cli.prices_option import prices_option, read_given_prices
 from policy_engine.cli.replaying import (
@@ -22,9 +23,9 @@ from policy_engine.cli.replaying import (
     replayed_variant,
     tell_of_undated_plans,
 )
+from policy_engine.cli.results import Results, result_options
 from policy_engine.cli.subjects import Subject, no_such_queue, parameter_option, queue_option, read_subjects
 from policy_engine.diagnostics import InputError, Severity, described
-from policy_engine.report.diagnostics import wants_color
 from policy_engine.topology import Topology
 from policy_engine.topology.suggestions import did_you_mean
 
@@ -33,8 +34,10 @@ if TYPE_CHECKING:
     from policy_engine.forecast import Comparison, Variant
     from policy_engine.forecast.comparing import Replay
     from policy_engine.pricing import Prices
+    from policy_engine.report.checks import CheckedFile
     from policy_engine.trace import ControlEvent, JobTrace
 
+_FORMS = ("table", "json")
 _HELP = """\
 Replay TRACE on each topology and compare the first, what is there now, with every other, what is proposed.
 
@@ -85,14 +88,10 @@ Examples:
 @click.option(
     "--starts-at", metavar="DATE", help="When the trace starts, if it has no dates: for training plans and --until."
 )
-@click.option(
-    "output_format",
-    "--format",
-    type=click.Choice(["table", "json", "markdown"]),
-    default="table",
-    show_default=True,
-    help="A table for people, Markdown for a pull request, or JSON for programs; `batch-quota schema comparison` "
-    "describes it.",
+@result_options(
+    "A table for people, JSON for programs (`batch-quota schema comparison` describes it), Markdown for a pull "
+    "request, or broken expectations for code scanning, annotations and test reports.",
+    *_FORMS,
 )
 @click.option(
     "jobs_shown",
@@ -103,10 +102,6 @@ Examples:
     metavar="N",
     help="List the N jobs that gain most, and that lose most.",
 )
-@click.option(
-    "output", "-o", "--output", type=click.Path(allow_dash=True), help="File to write; standard output if left out."
-)
-@click.option("--force", is_flag=True, help="Overwrite the output.")
 @click.option(
     "trace_format",
     "--trace-format",
@@ -127,6 +122,7 @@ def command(
     until: str | None,
     starts_at: str | None,
     output_format: str,
+    reports: Mapping[str, str],
     jobs_shown: int,
     output: str | None,
     force: bool,
@@ -134,11 +130,13 @@ def command(
 ) -> None:
     """Compare."""
     _check_usage(topologies, under, [*topologies, trace, events, prices_path])
-    with unusable_input():
-        refuse_output(output, force=force)
+    results = Results(output_format, output, reports, force=force)
+    failed = partial(results.write_findings, "compare", topologies[0])
+    with unusable_input(failed):
+        results.refuse(*_FORMS)
         subjects = _read(topologies, parameters, queue_name)
         for subject, path in zip(subjects, topologies, strict=True):
-            refuse_errors(subject, path)
+            refuse_errors(subject, path, failed)
         variants = _variants(subjects, topologies, assumed, under, moved)
         known = _union(subjects)
         prices = read_given_prices(prices_path, known.units())
@@ -146,14 +144,17 @@ def command(
         tell_of_undated_plans(jobs, [subject.topology for subject in subjects])
         last = None if until is None else moment_of(until, jobs.epoch)
         comparisons = _compared(variants, jobs, control, last, prices)
-        text = _text(comparisons, _changes(subjects, variants), output_format, jobs_shown, to_file=output)
-        with opened(output, force=force) as file:
-            if file is None:
-                click.echo(printable_on(sys.stdout, text), color=None)
-            else:
-                file.write(f"{text}\n".encode())
-    if output not in {None, STDIO}:
-        click.echo(f"{counted(len(variants), 'replay')} compared, written to {output}", err=True)
+        results.write(
+            partial(
+                _render,
+                comparisons=comparisons,
+                changes=_changes(subjects, variants),
+                jobs=jobs_shown,
+                checked=partial(_checked, comparisons, subjects, topologies, trace),
+            )
+        )
+    if results.files:
+        click.echo(f"{counted(len(variants), 'replay')} compared, written to {', '.join(results.files)}", err=True)
     if any(comparison.broken for comparison in comparisons):
         sys.exit(FOUND)
 
@@ -272,23 +273,47 @@ def _changes(subjects: Sequence[Subject], variants: "Sequence[Variant]") -> "dic
     return {label: compare([current], [setup]) for label, setup in zip(labels, proposed, strict=True)}
 
 
-def _text(
+def _render(
+    form: str,
+    *,
+    color: bool,
     comparisons: "Sequence[Comparison]",
     changes: "Mapping[str, Sequence[QueueChange]]",
-    output_format: str,
     jobs: int,
-    *,
-    to_file: str | None,
-) -> str:
-    if output_format == "json":
-        from policy_engine.report.comparison_json import comparison_json
+    checked: "Callable[[], list[CheckedFile]]",
+) -> Iterator[str]:
+    match form:
+        case "json":
+            from policy_engine.report.comparison_json import comparison_json
 
-        return comparison_json(comparisons, changes, jobs=jobs)
-    if output_format == "markdown":
-        from policy_engine.report.comparison_markdown import comparison_markdown
+            yield f"{comparison_json(comparisons, changes, jobs=jobs)}\n"
+        case "table":
+            from policy_engine.report.comparison_text import comparison_text
 
-        return comparison_markdown(comparisons, changes, jobs=jobs).rstrip("\n")
-    from policy_engine.report.comparison_text import comparison_text
+            yield f"{comparison_text(comparisons, changes, jobs=jobs, color=color)}\n"
+        case "markdown":
+            from policy_engine.report.comparison_markdown import comparison_markdown
 
-    color = to_file in {None, STDIO} and wants_color(sys.stdout)
-    return comparison_text(comparisons, changes, jobs=jobs, color=color)
+            yield comparison_markdown(comparisons, changes, jobs=jobs)
+        case _:
+            from policy_engine.report.pipelines import pipeline_text
+
+            yield pipeline_text(form, "compare", checked(), "")
+
+
+def _checked(
+    comparisons: "Sequence[Comparison]", subjects: Sequence[Subject], paths: Sequence[str], trace: str
+) -> "list[CheckedFile]":
+    """The expectations of what is proposed. There is one subject if the proposals are assumptions."""
+    from policy_engine.report.checks import CheckedFile
+    from policy_engine.report.expectation_checks import expectation_checks
+
+    proposals = list(zip(subjects, paths, strict=True))[1:] or [(subjects[0], paths[0])] * len(comparisons)
+    return [
+        CheckedFile(
+            path,
+            tuple(expectation_checks(comparison.proposed.assessment.verdicts, subject.sources, trace)),
+            label=comparison.proposed.variant.label,
+        )
+        for comparison, (subject, path) in zip(comparisons, proposals, strict=True)
+    ]

@@ -1,7 +1,7 @@
 """How a command ends when it cannot use its input: every finding on standard error, exit status 2."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import click
@@ -13,13 +13,19 @@ UNUSABLE = 2
 
 
 @contextmanager
-def unusable_input() -> Iterator[None]:
-    """Report an InputError, or an OSError of the file that was to be written, and exit."""
+def unusable_input(report: Callable[[Sequence[Finding]], None] | None = None) -> Iterator[None]:
+    """Tell of an InputError, or an OSError of the file that was to be written, and exit.
+
+    `report` is called with the findings of an InputError before that. It may raise OSErrors.
+    """
     try:
         yield
     except InputError as error:
         for finding in error.findings:
             note(finding)
+        if report is not None:
+            with unusable_input():
+                report(error.findings)
         sys.exit(UNUSABLE)
     except FileExistsError as error:
         click.echo(f"error: {error}; --force overwrites it", err=True)

@@ -36,5 +36,5 @@ def printable_on(stream: TextIO, text: str) -> str:
     try:
         text.encode(encoding)
     except UnicodeEncodeError:
-        return text.replace("\u2500", "-").encode(encoding, "replace").decode(encoding)
+        return text.replace("\u2500", "-").encode(encoding, "backslashreplace").decode(encoding)
     return text

@@ -1,8 +1,9 @@
 """`batch-quota replay`: replay a trace on a topology, and say what is predicted."""
 
 import sys
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, BinaryIO
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,8 +11,7 @@ from policy_engine.amounts import counted
 from policy_engine.cli import trace_output
 from policy_engine.cli.assume import assume_option, with_assumed
 from policy_engine.cli.failures import note, unusable_input
-from policy_engine.cli.output_file import STDIO, opened, printable_on, refuse_output
-from policy_engine.cli.output_format import text_or_json
+from policy_engine.cli.output_file import STDIO
 from policy_engine.cli.prices_option import prices_option, read_given_prices
 from policy_engine.cli.replaying import (
     FOUND,
@@ -23,16 +23,18 @@ from policy_engine.cli.replaying import (
     tell_of_undated_plans,
     with_training_plans,
 )
-from policy_engine.cli.subjects import parameter_option, queue_option, read_subject
-from policy_engine.report.diagnostics import wants_color
+from policy_engine.cli.results import Results, result_options
+from policy_engine.cli.subjects import Subject, parameter_option, queue_option, read_subject
 
 if TYPE_CHECKING:
     from policy_engine.assessment.assessing import Assessment
     from policy_engine.forecast import Variant
     from policy_engine.pricing import Prices
+    from policy_engine.report.checks import CheckedFile
     from policy_engine.scheduler import Outcome
     from policy_engine.trace import JobTrace
 
+_FORMS = ("table", "json")
 _HELP = """\
 Replay the jobs of TRACE on the queue of TOPOLOGY, and predict who waits, who is preempted and what is lost.
 
@@ -55,6 +57,9 @@ Examples:
   batch-quota replay examples/changes/next.yaml \\
       examples/traces/training.csv --baseline examples/changes/now.yaml \\
       --prices examples/prices/made-up.yaml
+  batch-quota replay examples/ml-training.yaml \\
+      examples/traces/ml-training.csv --report markdown=summary.md \\
+      --report sarif=quota.sarif --report junit=quota.xml
 """
 
 
@@ -79,22 +84,20 @@ Examples:
 @click.option(
     "--starts-at", metavar="DATE", help="When the trace starts, if it has no dates: for training plans and --until."
 )
-@text_or_json(
-    "A table for people, or the outcome for programs; `batch-quota schema outcome` describes it.", for_people="table"
+@result_options(
+    "A table for people, the outcome for programs (`batch-quota schema outcome` describes it), Markdown for a pull "
+    "request, or broken expectations for code scanning, annotations and test reports.",
+    *_FORMS,
 )
-@click.option("--usage", is_flag=True, help="With --format json: who used what over time, step by step.")
+@click.option("--usage", is_flag=True, help="With json: who used what over time, step by step.")
 @click.option(
     "--preemptions",
     type=click.IntRange(min=0),
     default=10,
     show_default=True,
     metavar="N",
-    help="With --format table: list the first N preemptions.",
+    help="With table: list the first N preemptions.",
 )
-@click.option(
-    "output", "-o", "--output", type=click.Path(allow_dash=True), help="File to write; standard output if left out."
-)
-@click.option("--force", is_flag=True, help="Overwrite the output.")
 @click.option(
     "trace_format",
     "--trace-format",
@@ -114,6 +117,7 @@ def command(
     until: str | None,
     starts_at: str | None,
     output_format: str,
+    reports: Mapping[str, str],
     usage: bool,
     preemptions: int,
     output: str | None,
@@ -123,12 +127,14 @@ def command(
     """Replay."""
     if [topology, trace, events, baseline_path, prices_path].count(STDIO) > 1:
         raise click.UsageError("only one of TOPOLOGY, TRACE and the files of options can be standard input")
-    if usage and output_format != "json":
+    results = Results(output_format, output, reports, force=force)
+    if usage and not results.has("json"):
         raise click.UsageError("--usage means nothing without --format json")
-    with unusable_input():
-        refuse_output(output, force=force)
+    failed = partial(results.write_findings, "replay", topology)
+    with unusable_input(failed):
+        results.refuse(*_FORMS)
         subject = read_subject(topology, parameters, queue_name, note)
-        refuse_errors(subject, topology)
+        refuse_errors(subject, topology, failed)
         assumptions = with_assumed(subject.topology.assumptions, assumed, subject.topology.units())
         baseline = _baseline(baseline_path, parameters, queue_name, assumed)
         prices = read_given_prices(prices_path, subject.topology.units())
@@ -140,15 +146,19 @@ def command(
         )
         compared = None if baseline is None else replayed_variant(baseline, jobs, control, last)
         assessment = _assess(outcome, prices, compared)
-        with opened(output, force=force) as file:
-            if output_format == "json":
-                _write_json(assessment, file, usage=usage)
-            else:
-                _write_table(assessment, file, preemptions)
+        results.write(
+            partial(
+                _render,
+                assessment=assessment,
+                usage=usage,
+                preemptions=preemptions,
+                checked=partial(_checked, assessment, subject, topology, trace),
+            )
+        )
     for sentence in _notes(assessment, baseline, jobs):
         click.echo(sentence, err=True)
-    if output not in {None, STDIO}:
-        click.echo(f"{counted(len(jobs), 'job')} replayed, written to {output}", err=True)
+    if results.files:
+        click.echo(f"{counted(len(jobs), 'job')} replayed, written to {', '.join(results.files)}", err=True)
     if assessment.broken:
         sys.exit(FOUND)
 
@@ -184,21 +194,36 @@ def _notes(assessment: "Assessment", baseline: "Variant | None", jobs: "JobTrace
         yield "expectations are relative to a baseline: --baseline TOPOLOGY gives it, or they are not judged"
 
 
-def _write_json(assessment: "Assessment", file: BinaryIO | None, *, usage: bool) -> None:
-    from policy_engine.report.outcome_json import outcome_json
+def _render(
+    form: str,
+    *,
+    color: bool,
+    assessment: "Assessment",
+    usage: bool,
+    preemptions: int,
+    checked: "Callable[[], CheckedFile]",
+) -> Iterator[str]:
+    match form:
+        case "json":
+            from policy_engine.report.outcome_json import outcome_json
 
-    stream = sys.stdout.buffer if file is None else file
-    for piece in outcome_json(assessment, usage=usage):
-        stream.write(piece.encode())
-    stream.flush()
+            yield from outcome_json(assessment, usage=usage)
+        case "table":
+            from policy_engine.report.replay_text import replay_text
+
+            yield f"{replay_text(assessment, preemptions=preemptions, color=color)}\n"
+        case "markdown":
+            from policy_engine.report.replay_markdown import replay_markdown
+
+            yield replay_markdown(assessment)
+        case _:
+            from policy_engine.report.pipelines import pipeline_text
+
+            yield pipeline_text(form, "replay", [checked()], "")
 
 
-def _write_table(assessment: "Assessment", file: BinaryIO | None, preemptions: int) -> None:
-    from policy_engine.report.replay_text import replay_text
+def _checked(assessment: "Assessment", subject: Subject, topology: str, trace: str) -> "CheckedFile":
+    from policy_engine.report.checks import CheckedFile
+    from policy_engine.report.expectation_checks import expectation_checks
 
-    color = file is None and wants_color(sys.stdout)
-    text = replay_text(assessment, preemptions=preemptions, color=color)
-    if file is None:
-        click.echo(printable_on(sys.stdout, text), color=color)
-    else:
-        file.write(f"{text}\n".encode())
+    return CheckedFile(topology, tuple(expectation_checks(assessment.verdicts, subject.sources, trace)))

@@ -1,7 +1,7 @@
 """From the arguments of a command to a replay: the topology's findings, the trace, the events, where it stops."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from policy_engine.cli.failures import note
 from policy_engine.cli.interruption import ending_at_once
 from policy_engine.cli.progress import progress
 from policy_engine.cli.subjects import Subject
-from policy_engine.diagnostics import Severity
+from policy_engine.diagnostics import Finding, Severity
 from policy_engine.durations import parse_milliseconds
 from policy_engine.topology import Topology
 
@@ -28,13 +28,18 @@ _BEFORE_THE_START = -1
 """ms: a replay until then compiles, and does nothing."""
 
 
-def refuse_errors(subject: Subject, path: str) -> None:
-    """End with status 1 if a rule finds an error. Warnings are for `validate` to print; say that there are some."""
+def refuse_errors(subject: Subject, path: str, report: Callable[[Sequence[Finding]], None] | None = None) -> None:
+    """End with status 1 if a rule finds an error. Warnings are for `validate` to print; say that there are some.
+
+    `report` is called with the errors before that. It may raise OSErrors.
+    """
     findings = subject.findings()
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     for finding in errors:
         note(finding)
     if errors:
+        if report is not None:
+            report(errors)
         click.echo(f"not replayed: {counted(len(errors), 'error')} in {path}", err=True)
         sys.exit(FOUND)
     warnings = sum(finding.severity is Severity.WARNING for finding in findings)

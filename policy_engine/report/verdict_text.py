@@ -49,6 +49,12 @@ def word(verdict: Verdict) -> str:
     return "open" if not verdict.judged else "holds" if verdict.held else "broken"
 
 
+def broken_text(verdict: Verdict, trace: str) -> str:
+    """What is expected and broken by the replay of a trace, by how much, and by what."""
+    expected = f"{verdict.target} {verdict.expectation.metric} {verdict.expectation.bound}"
+    return f"{trace} breaks the expectation {expected}: {measured_text(verdict)}; {verdict.because}"
+
+
 def measured_text(verdict: Verdict) -> str:
     """What was measured, in the unit of the expectation, and the baseline's figure if it is one of a bound."""
     unit = verdict.expectation.unit

@@ -422,7 +422,7 @@ def test_ctrl_c_ends_a_replay_that_is_compiling_and_says_what_it_does(tmp_path: 
 def test_the_examples_in_the_help_run_as_printed(tmp_path: Path):
     help_text = run("--help").stdout.partition("Examples:\n")[2].partition("\n\n")[0]
     commands = re.sub(r" \\\n\s+", " ", help_text).strip().splitlines()
-    assert len(commands) == 4
+    assert len(commands) == 5
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     for command in commands:
         name, _, arguments = command.strip().partition(" ")

@@ -1,7 +1,6 @@
 """Replaying a trace on a queue of a template, and what breaks its expectations."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
@@ -13,14 +12,13 @@ from policy_engine.template import Place, TemplateQueue
 from policy_engine.topology import Topology
 from policy_engine.topology.expectations import QUEUE
 
-if TYPE_CHECKING:
-    from policy_engine.assessment.verdicts import Verdict
-
 
 def replay_on(queue: TemplateQueue, given: TraceReplay, violations: Violations) -> None:
     """Replay a trace on a queue, and note each expectation that does not hold, and why a replay is none."""
     # The replay compiles machine code: nobody waits for it who has no trace.
     from policy_engine.assessment.assessing import assess
+    from policy_engine.report.expectation_checks import MEND
+    from policy_engine.report.verdict_text import broken_text
     from policy_engine.scheduler import replay
     from policy_engine.trace import read_events, read_trace, training_plan_events
 
@@ -43,17 +41,8 @@ def replay_on(queue: TemplateQueue, given: TraceReplay, violations: Violations) 
     for verdict in assess(replay(topology, jobs, events=events)).verdicts:
         if verdict.broken:
             places = tuple(_places(queue, verdict.target))
-            violations.add(ValidationId.BROKEN_EXPECTATION, Severity.ERROR, _said(verdict, given), _MEND, *places)
-
-
-_MEND = "change the topology and replay again with batch-quota replay, or expect less"
-
-
-def _said(verdict: "Verdict", given: TraceReplay) -> str:
-    from policy_engine.report.verdict_text import measured_text
-
-    expected = f"{verdict.target} {verdict.expectation.metric} {verdict.expectation.bound}"
-    return f"{given.trace} breaks the expectation {expected}: {measured_text(verdict)}; {verdict.because}"
+            said = broken_text(verdict, given.trace)
+            violations.add(ValidationId.BROKEN_EXPECTATION, Severity.ERROR, said, MEND, *places)
 
 
 def _places(queue: TemplateQueue, target: str) -> Iterator[Place]:
