@@ -8,6 +8,7 @@ from pathlib import Path
 
 def run_pytest(folder: Path, test: str) -> subprocess.CompletedProcess[str]:
     (folder / "test_own.py").write_text(test, encoding="utf-8")
+    (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")  # else the one of a folder above would count
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "PYTEST_"))}
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_own.py"],
