@@ -264,8 +264,50 @@ def test_a_role_of_another_account_gets_a_warning_in_place_of_a_policy(
     elsewhere = iam.Role.from_role_arn(stack, "Elsewhere", "arn:aws:iam::444455556666:role/ds")
     assert not share.grant_submit(elsewhere).success
     assert [r for r in synthesized(stack)["Resources"].values() if "IAM" in r["Type"]] == []
-    message = "is not of account 111122223333.*Grant to a role of this account"
+    message = "is not of account 111122223333.*Grant to a role of account 111122223333"
     Annotations.from_stack(stack).has_warning("/Stack/Share", Match.string_like_regexp(message))
+
+
+def test_a_user_and_a_group_of_another_account_are_not_taken_for_those_of_the_same_name_here(
+    stack: Stack, share: QuotaShare, synthesized: Synthesized
+):
+    user = iam.User.from_user_arn(stack, "User", "arn:aws:iam::444455556666:user/ds")
+    group = iam.Group.from_group_arn(stack, "Group", "arn:aws:iam::444455556666:group/ds")
+    assert [share.grant_view(each).success for each in (user, group)] == [False, False]
+    assert [r for r in synthesized(stack)["Resources"].values() if "IAM" in r["Type"]] == []
+    for path in ("Stack/User", "Stack/Group"):
+        message = f"^{path} of account 444455556666 is not of account 111122223333"
+        Annotations.from_stack(stack).has_warning("/Stack/Share", Match.string_like_regexp(message))
+
+
+def test_nobody_here_is_given_a_share_of_another_account(stack: Stack, role: iam.Role, synthesized: Synthesized):
+    elsewhere = SHARE_ARN.replace("111122223333", "444455556666")
+    assert not QuotaShare.from_quota_share_arn(stack, "Elsewhere", elsewhere).grant_submit(role).success
+    assert [r for r in synthesized(stack)["Resources"].values() if r["Type"] == "AWS::IAM::Policy"] == []
+    message = "is not of account 444455556666.*Grant to a role of account 444455556666"
+    Annotations.from_stack(stack).has_warning("/Stack/Elsewhere", Match.string_like_regexp(message))
+
+
+@pytest.mark.parametrize(
+    "principal",
+    [
+        iam.ServicePrincipal("codebuild.amazonaws.com"),
+        iam.AccountRootPrincipal(),
+        iam.ArnPrincipal("arn:aws:iam::111122223333:role/ds"),
+    ],
+    ids=lambda principal: type(principal).__name__,
+)
+def test_a_principal_that_takes_no_policy_gets_a_warning(stack: Stack, share: QuotaShare, principal: iam.PrincipalBase):
+    assert not share.grant_submit(principal).success
+    message = f"^{type(principal).__name__} takes no policies.*Grant to a role, a user, a group or a managed policy"
+    Annotations.from_stack(stack).has_warning("/Stack/Share", Match.string_like_regexp(message))
+
+
+def test_the_cdk_tells_whose_role_it_does_not_know_what_to_add(stack: Stack, share: QuotaShare):
+    share.grant_view(iam.UnknownPrincipal(resource=stack))
+    Annotations.from_stack(stack).has_warning(
+        "/Stack", Match.string_like_regexp("Add statement to this resource's role")
+    )
 
 
 def test_a_role_of_identity_center_gets_a_warning_with_what_to_do_in_place_of_a_policy(
