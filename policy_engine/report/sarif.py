@@ -65,6 +65,7 @@ def _rule(rule_id: str) -> Mapping[str, object]:
 
 
 def _results(found: Iterable[tuple[str, Finding]], rules: list[str]) -> Iterator[Mapping[str, object]]:
+    # The one fingerprint that GitHub goes by. It is of what the finding is about, so that lines may move.
     seen: dict[str, int] = {}
     for file, finding in found:
         said = f"{finding.message}. To mend it: {finding.help}" if finding.help else finding.message
@@ -77,7 +78,7 @@ def _results(found: Iterable[tuple[str, Finding]], rules: list[str]) -> Iterator
             "level": _LEVELS[finding.severity],
             "message": {"text": printable(said)},
             "locations": [_location(place)],
-            "partialFingerprints": {"pathInTopology/v1": f"{print_}:{seen[print_]}"},
+            "partialFingerprints": {"primaryLocationLineHash": f"{print_}:{seen[print_]}"},
         }
 
 

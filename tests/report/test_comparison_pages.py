@@ -1,4 +1,4 @@
-"""docs/comparing.md, expectations.md and costs.md: what they explain is what there is, and what they show runs."""
+"""docs/ci.md, comparing.md, costs.md and expectations.md: they explain what there is, and what they show runs."""
 
 import re
 import shlex
@@ -14,13 +14,15 @@ from policy_engine.topology import Metric
 
 ROOT = Path(__file__).parents[2]
 PAGES = {
-    name: (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("comparing", "costs", "expectations")
+    name: (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    for name in ("ci", "comparing", "costs", "expectations")
 }
 NEXT = (ROOT / "examples" / "changes" / "next.yaml").read_text(encoding="utf-8")
 COMMANDS = [
-    block.replace("\\\n", "")
+    command
     for page in PAGES.values()
     for block in re.findall(r"```console\n(batch-quota.*?)```", page, re.DOTALL)
+    for command in block.replace("\\\n", "").splitlines()
 ]
 
 
@@ -35,7 +37,7 @@ def test_commands_run(command: str):
     program, *arguments = shlex.split(command)
     assert program == "batch-quota"
     result = CliRunner().invoke(main, arguments)
-    assert (result.exit_code, bool(result.stdout)) == (0, True), result.stderr
+    assert (result.exit_code, bool(result.output)) == (0, True), result.stderr
 
 
 @pytest.mark.parametrize("name", ["comparing", "costs"])

@@ -88,7 +88,7 @@ def test_a_result_keeps_its_fingerprint_when_its_line_moves_and_two_results_have
     moved = Finding(ERROR.id, ERROR.severity, ERROR.message, path=ERROR.path, position=Position("t.yaml", 99, 1))
     there = Finding(ERROR.id, ERROR.severity, ERROR.message, path=ERROR.path, position=Position("t.yaml", 1, 1))
     prints = [
-        [result["partialFingerprints"]["pathInTopology/v1"] for result in sarif(files(*found))["results"]]
+        [result["partialFingerprints"]["primaryLocationLineHash"] for result in sarif(files(*found))["results"]]
         for found in ((moved,), (there,), (there, there))
     ]
     assert prints[0] == prints[1]
