@@ -22,6 +22,7 @@ from batch_quota.observability.widgets import (
     metric,
     note,
 )
+from batch_quota.validation import is_token
 
 _MOVED = {
     "JobsSubmitted": "submitted",
@@ -170,9 +171,16 @@ def _events(values: Values, events: QueueEvents) -> Json:
 
 
 def _share_rows(
-    queue: str, limits: Mapping[str, Mapping[str, float]], share_metrics: ShareMetrics, values: Values
+    queue: str, capacity_limits: Mapping[str, Mapping[str, float]], share_metrics: ShareMetrics, values: Values
 ) -> Iterator[list[Json]]:
     namespace = share_metrics.namespace
+    limits = {
+        values.text(f"Share{number}", share): {
+            values.text(f"Unit{place}OfShare{number}", unit): limit
+            for place, (unit, limit) in enumerate(of_share.items())
+        }
+        for number, (share, of_share) in enumerate(capacity_limits.items())
+    }
 
     def of_unit(name: str, share: str, unit: str, label: str) -> Line:
         dimensions = {"JobQueueName": queue, "QuotaShareName": share, "CapacityUnit": unit}
@@ -214,7 +222,8 @@ def _share_rows(
                 ],
                 unit="instances",
                 statistic="Maximum",
-                limits={f"{unit} limit": limit for unit, limit in of_share.items()},
+                # A line is at a number: there is none for a limit that only CloudFormation knows.
+                limits={f"{unit} limit": limit for unit, limit in of_share.items() if not is_token(limit)},
             )
             for share, of_share in limits.items()
         ]

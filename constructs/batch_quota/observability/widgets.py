@@ -26,19 +26,17 @@ class Values:
     """Values that only CloudFormation knows, each under a name that stands for it in the body."""
 
     def __init__(self) -> None:
-        self._values: dict[str, str] = {}
+        self._names: dict[str, str] = {}
 
     def text(self, name: str, value: str) -> str:
-        """What to write into the body for a value: itself if it is known."""
-        if not is_token(value):
-            return value
-        self._values[name] = value
-        return f"${{{name}}}"
+        """What to write into the body for a value: itself if it is known. A value that has a name keeps it."""
+        return f"${{{self._names.setdefault(value, name)}}}" if is_token(value) else value
 
     def body(self, rows: Sequence[Sequence[Json]], start: str) -> str:
         """The body of a dashboard, with the values put in at deployment."""
         return Fn.sub(
-            json.dumps({"start": start, "widgets": placed(rows)}, separators=(",", ":")), self._values or None
+            json.dumps({"start": start, "widgets": placed(rows)}, separators=(",", ":")),
+            {name: value for value, name in self._names.items()} or None,
         )
 
 

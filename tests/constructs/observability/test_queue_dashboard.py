@@ -6,7 +6,7 @@ from itertools import combinations, pairwise
 from typing import Any
 
 import pytest
-from aws_cdk import Stack, Token
+from aws_cdk import CfnParameter, Stack, Token
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from aws_cdk.assertions import Template
@@ -175,6 +175,19 @@ def test_a_name_that_only_cloudformation_knows_is_filled_in(stack: Stack, body: 
     assert all(
         d == {"JobQueueName": "${JobQueueName}"} for namespace, _, d in _metrics(dashboard) if namespace == "AWS/Batch"
     )
+
+
+def test_shares_types_and_limits_that_only_cloudformation_knows_leave_the_body_a_text(
+    stack: Stack, body: Callable[..., Json]
+):
+    share, unit = (CfnParameter(stack, name).value_as_string for name in ("Share", "Type"))
+    limit = CfnParameter(stack, "Limit", type="Number").value_as_number
+    shown = body(limits={share: {unit: limit, SMALL: 4}, "ads": {unit: 1}})
+    values = _dashboard(stack)["DashboardBody"]["Fn::Sub"][1]
+    assert (values["Share0"], values["Unit0OfShare0"]) == ({"Ref": "Share"}, {"Ref": "Type"})
+    graphs = {graph["properties"]["title"]: graph["properties"] for graph in _graphs(shown)}
+    assert "${Unit0OfShare0} in use" in graphs
+    assert graphs["${Share0}"]["annotations"]["horizontal"] == [{"label": f"{SMALL} limit", "value": 4}]
 
 
 def test_the_dashboard_is_called_by_queue_and_region_since_names_are_unique_in_all_regions(
