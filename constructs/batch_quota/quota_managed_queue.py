@@ -1,6 +1,7 @@
 """A whole team topology as resources: scheduling policy, service environment, job queue and quota shares."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from os import PathLike
 from types import MappingProxyType
 
 from aws_cdk import Duration, RemovalPolicy
@@ -9,6 +10,7 @@ from constructs import Construct
 
 from batch_quota.access.granting import grant
 from batch_quota.access.options import AccessOptions
+from batch_quota.access.statements import JobTag
 from batch_quota.access.team_terms import TeamTerms, team_terms
 from batch_quota.access.topology_access import TopologyAccess
 from batch_quota.observability.queue_observability import ObservabilityOptions, QueueObservability
@@ -17,11 +19,11 @@ from batch_quota.scheduling_policy import QuotaShareSchedulingPolicy
 from batch_quota.service_environment import ServiceEnvironment
 from batch_quota.training_plans import put_out_training_plans
 from batch_quota.training_queue import RunnableTimeLimit, SageMakerTrainingQueue
-from batch_quota.validation import require
+from batch_quota.validation import choice_problems, require
 from policy_engine.diagnostics import Finding, Severity
 from policy_engine.rules import check
 from policy_engine.template.cloud_assembly import TOPOLOGY_METADATA
-from policy_engine.topology import OwnedShare, Topology
+from policy_engine.topology import OwnedShare, Topology, TopologyDocument
 from policy_engine.topology.suggestions import did_you_mean
 from policy_engine.topology.tags import queue_tags, quota_share_tags
 
@@ -58,8 +60,9 @@ class QuotaManagedQueue(Construct):
         :param share_removal_policy: The same for the shares alone. What `removal_policy` says if left out.
         :raises ValueError: With every error that the rules of the policy engine find in it. Warnings do not count.
         """
+        require(scope, id_, _type_problems(topology, observability, access))
         findings = check(topology)
-        require(scope, id_, _errors(findings), _team_problems(topology, access))
+        require(scope, id_, _errors(findings), _access_problems(topology, access))
         super().__init__(scope, id_)
         self.node.add_metadata(TOPOLOGY_METADATA, topology.model_dump_json(by_alias=True))
         self._topology = topology
@@ -212,8 +215,27 @@ def _errors(findings: Iterable[Finding]) -> Iterator[str]:
             yield f"{finding.id} {'.'.join(map(str, finding.path))}: {finding.message}; {finding.help}"
 
 
-def _team_problems(topology: Topology, access: AccessOptions | None) -> Iterator[str]:
-    for team in access.execution_roles if access else ():
+def _type_problems(topology: object, observability: object, access: object) -> Iterator[str]:
+    """Nothing that was given can be judged before it is of its type. What people try first is named."""
+    if isinstance(topology, TopologyDocument):
+        yield "topology: expected a Topology, not a TopologyDocument: read_topology(PATH).topology"
+    elif isinstance(topology, str | PathLike):
+        yield f"topology: expected a Topology, not a path: read_topology({str(topology)!r}).topology"
+    elif not isinstance(topology, Topology):
+        yield f"topology: expected a Topology, not {type(topology).__name__}: Topology.model_validate(…) makes one"
+    for prop, given, wanted in (
+        ("observability", observability, ObservabilityOptions),
+        ("access", access, AccessOptions),
+    ):
+        if given is not None and not isinstance(given, wanted):
+            yield f"{prop}: expected {wanted.__name__} or None, not {given!r}"
+
+
+def _access_problems(topology: Topology, access: AccessOptions | None) -> Iterator[str]:
+    if access is None:
+        return
+    yield from choice_problems("access: job_tag", access.job_tag, JobTag)
+    for team in access.execution_roles:
         yield from _team_problem("access: execution_roles", team, topology.teams)
 
 

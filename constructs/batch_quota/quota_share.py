@@ -169,6 +169,7 @@ class QuotaShare(_QuotaShareBase):
             capacity_problems("capacity_limits", capacity_limits),
             choice_problems("strategy", strategy, ResourceSharingStrategy),
             _borrow_limit_problems(strategy, borrow_limit),
+            _in_share_preemption_problems(in_share_preemption=in_share_preemption),
             choice_problems("state", state, State),
             tag_problems(tags),
             removal_problems(removal_policy),
@@ -295,6 +296,11 @@ def _rendered_in_share_preemption(*, in_share_preemption: bool | IResolvable) ->
     return Token.as_string(in_share_preemption)
 
 
+def _in_share_preemption_problems(*, in_share_preemption: bool | IResolvable) -> Iterator[str]:
+    if not isinstance(in_share_preemption, bool) and not is_token(in_share_preemption):
+        yield f"in_share_preemption: expected True or False, not {in_share_preemption!r}"
+
+
 def _borrow_limit_problems(strategy: str, borrow_limit: float | None) -> Iterator[str]:
     if borrow_limit is None:
         return
@@ -322,7 +328,7 @@ def _retention_problems(removal_policy: RemovalPolicy | None, queue: ISageMakerT
 
 def _queue_problems(queue: ISageMakerTrainingQueue, name: str, limits: Mapping[str, float]) -> Iterator[str]:
     """What a queue that is made here is known to refuse. Limits of AWS: 20 shares a queue, names unique in a queue."""
-    if not isinstance(queue, SageMakerTrainingQueue):
+    if not isinstance(queue, SageMakerTrainingQueue) or not isinstance(limits, Mapping):
         return
     if len(queue.quota_shares) >= MAX_QUOTA_SHARES:
         yield f"job_queue: {queue.node.path} has {len(queue.quota_shares)} quota shares already; AWS allows no more"

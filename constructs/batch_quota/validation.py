@@ -44,7 +44,7 @@ def is_token(value: object) -> bool:
 
 def name_problems(prop: str, name: str | None) -> Iterator[str]:
     """A name of a Batch resource: 1 to 128 letters, digits, hyphens and underscores (AWS Batch API reference)."""
-    if name is not None and not is_token(name) and _NAME.fullmatch(name) is None:
+    if name is not None and not is_token(name) and not (isinstance(name, str) and _NAME.fullmatch(name)):
         yield f"{prop}: expected 1 to 128 letters, digits, hyphens and underscores, not {name!r}"
 
 
@@ -53,6 +53,9 @@ def capacity_problems(prop: str, limits: Mapping[str, float]) -> Iterator[str]:
 
     Source: AWS Batch user guide, quota shares and service limits.
     """
+    if not isinstance(limits, Mapping):
+        yield f"{prop}: expected numbers by instance type, such as {{'ml.g5.xlarge': 4}}, not {limits!r}"
+        return
     if not 1 <= len(limits) <= MAX_CAPACITY_LIMITS:
         yield f"{prop}: expected 1 to {MAX_CAPACITY_LIMITS} instance types, not {len(limits)}"
     for unit, limit in limits.items():

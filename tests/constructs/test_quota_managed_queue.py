@@ -8,9 +8,11 @@ import pytest
 from aws_cdk import App, Stack
 from pydantic import JsonValue
 
-from batch_quota import TEAM_TAG, QuotaManagedQueue, Topology
+from batch_quota import TEAM_TAG, AccessOptions, QuotaManagedQueue, Topology
+from policy_engine.topology import read_topology
 
 Json = dict[str, Any]
+EXAMPLE = Path(__file__).parents[2] / "examples" / "ml-training.yaml"
 
 TOPOLOGY: Json = {
     "name": "ml-training",
@@ -211,6 +213,28 @@ def test_all_errors_of_a_topology_are_told_at_once_with_the_constructs_path(stac
         "  - QM106 teams.search.shares.search-prod.capacity.ml.g5.48xlarge",
         "  - QM203 teams.ads.shares.ads.borrow_limit",
     ]
+    assert stack.node.children == []
+
+
+@pytest.mark.parametrize(
+    ("props", "problem"),
+    [
+        ({"topology": EXAMPLE}, f"topology: expected a Topology, not a path: read_topology('{EXAMPLE}').topology"),
+        (
+            {"topology": read_topology(EXAMPLE)},
+            "topology: expected a Topology, not a TopologyDocument: read_topology(PATH).topology",
+        ),
+        ({"topology": TOPOLOGY}, "topology: expected a Topology, not dict: Topology.model_validate(…) makes one"),
+        ({"observability": True}, "observability: expected ObservabilityOptions or None, not True"),
+        ({"access": False}, "access: expected AccessOptions or None, not False"),
+        ({"access": AccessOptions(job_tag="NEEDED")}, "access: job_tag: expected REQUIRED or OPTIONAL, not 'NEEDED'"),
+    ],
+    ids=lambda value: "" if isinstance(value, dict) else str(value).split(":", maxsplit=1)[0],
+)
+def test_what_people_try_first_is_refused_with_what_to_write(stack: Stack, props: Json, problem: str):
+    with pytest.raises(ValueError, match="Stack/Quota is not valid") as refusal:
+        QuotaManagedQueue(stack, "Quota", **{"topology": Topology.model_validate(TOPOLOGY), **props})
+    assert str(refusal.value).splitlines()[1:] == [f"  - {problem}"]
     assert stack.node.children == []
 
 

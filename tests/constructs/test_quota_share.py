@@ -224,6 +224,7 @@ def test_all_problems_of_a_share_are_told_at_once_with_its_path(stack: Stack, qu
             capacity_limits={"ml.g5.xlarge": 0, "ml.p5.48xlarge": 1},
             strategy="BORROW",
             borrow_limit=-2,
+            in_share_preemption="no",  # type: ignore[arg-type]
             state="PAUSED",
         )
     assert str(refusal.value).splitlines() == [
@@ -233,6 +234,7 @@ def test_all_problems_of_a_share_are_told_at_once_with_its_path(stack: Stack, qu
         "  - strategy: expected RESERVE, LEND or LEND_AND_BORROW, not 'BORROW'",
         "  - borrow_limit: expected a whole number from -1 up, not -2",
         "  - borrow_limit: only a share with strategy LEND_AND_BORROW may have one, not BORROW",
+        "  - in_share_preemption: expected True or False, not 'no'",
         "  - state: expected ENABLED or DISABLED, not 'PAUSED'",
         "  - capacity_limits: ml.p5.48xlarge: Stack/Environment has none, so its jobs would wait for ever",
     ]

@@ -103,6 +103,11 @@ def test_an_environment_stands_for_itself_where_an_l1_takes_a_reference(stack: S
     [
         ({}, "capacity_limits: expected 1 to 5 instance types, not 0"),
         (
+            [("ml.g5.xlarge", 4)],
+            "capacity_limits: expected numbers by instance type, such as {'ml.g5.xlarge': 4}, "
+            "not [('ml.g5.xlarge', 4)]",
+        ),
+        (
             {f"ml.g5.{size}": 1 for size in ("xlarge", "2xlarge", "4xlarge", "8xlarge", "12xlarge", "24xlarge")},
             "capacity_limits: expected 1 to 5 instance types, not 6",
         ),
