@@ -1,6 +1,6 @@
 """The role that a team's training jobs run as."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from aws_cdk import Stack
 from aws_cdk import aws_ecr as ecr
@@ -48,9 +48,10 @@ class TrainingExecutionRole(iam.Role):
     ) -> None:
         """Make an execution role.
 
-        :param input_buckets: Buckets whose objects jobs may read.
-        :param output_buckets: Buckets whose objects jobs may read and write: models, checkpoints.
-        :param encryption_keys: Keys that encrypt the objects. A key of another account has to allow the role too.
+        :param input_buckets: Buckets whose objects jobs may read, with the keys that the CDK knows to encrypt them.
+        :param output_buckets: Buckets whose objects jobs may read and write: models, checkpoints. Their keys likewise.
+        :param encryption_keys: Further keys that encrypt the objects, such as those of imported buckets. A key of
+            another account has to allow the role too.
         :param volume_encryption_keys: Keys for the volumes of training instances (`VolumeKmsKeyId`).
         :param repositories: Image repositories that jobs may pull from.
         :param role_name: CloudFormation makes one up if left out.
@@ -69,7 +70,11 @@ class TrainingExecutionRole(iam.Role):
         statements = [
             *_observing(log_group),
             *_buckets([*input_buckets, *output_buckets], output_buckets),
-            *_keys([key.key_arn for key in encryption_keys], [key.key_arn for key in volume_encryption_keys]),
+            *_keys(
+                _arns_of_keys(input_buckets),
+                [*_arns_of_keys(output_buckets), *(key.key_arn for key in encryption_keys)],
+                [key.key_arn for key in volume_encryption_keys],
+            ),
             *_images([repository.repository_arn for repository in repositories]),
         ]
         policy = iam.ManagedPolicy(
@@ -103,11 +108,19 @@ def _buckets(readable: Sequence[s3.IBucket], writable: Sequence[s3.IBucket]) -> 
         yield Statement(["s3:PutObject"], _once(bucket.arn_for_objects("*") for bucket in writable))
 
 
-def _keys(data_keys: Sequence[str], volume_keys: Sequence[str]) -> Iterator[Statement]:
-    if data_keys:
-        yield Statement(["kms:Decrypt", "kms:Encrypt", "kms:GenerateDataKey"], data_keys)
+def _arns_of_keys(buckets: Sequence[s3.IBucket]) -> list[str]:
+    keys = [bucket.encryption_key for bucket in buckets]
+    return [key.key_arn for key in keys if key is not None]
+
+
+def _keys(readable: Sequence[str], writable: Sequence[str], volume_keys: Sequence[str]) -> Iterator[Statement]:
+    only_readable = _once(arn for arn in readable if arn not in writable)
+    if only_readable:
+        yield Statement(["kms:Decrypt"], only_readable)
+    if writable:
+        yield Statement(["kms:Decrypt", "kms:Encrypt", "kms:GenerateDataKey"], _once(writable))
     if volume_keys:
-        yield Statement(["kms:CreateGrant"], volume_keys, {"Bool": {"kms:GrantIsForAWSResource": "true"}})
+        yield Statement(["kms:CreateGrant"], _once(volume_keys), {"Bool": {"kms:GrantIsForAWSResource": "true"}})
 
 
 def _images(repository_arns: Sequence[str]) -> Iterator[Statement]:
@@ -118,5 +131,5 @@ def _images(repository_arns: Sequence[str]) -> Iterator[Statement]:
         yield Statement(["ecr:GetAuthorizationToken"], ["*"])
 
 
-def _once(arns: Iterator[str]) -> list[str]:
+def _once(arns: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(arns))

@@ -115,6 +115,16 @@ def test_what_is_not_passed_in_is_not_allowed(stack: Stack):
     ]
 
 
+def test_the_keys_of_the_buckets_are_used_as_the_buckets_are(stack: Stack):
+    datasets, models = (s3.Bucket(stack, name, encryption_key=kms.Key(stack, f"{name}Key")) for name in ("In", "Out"))
+    TrainingExecutionRole(stack, "Role", input_buckets=[datasets, models], output_buckets=[models])
+    (policy,) = Template.from_stack(stack).find_resources("AWS::IAM::ManagedPolicy").values()
+    statements = policy["Properties"]["PolicyDocument"]["Statement"]
+    of_keys = [(each["Action"], each["Resource"]) for each in statements if "kms:Decrypt" in each["Action"]]
+    read, written = (stack.resolve(bucket.encryption_key.key_arn) for bucket in (datasets, models))
+    assert of_keys == [("kms:Decrypt", read), (["kms:Decrypt", "kms:Encrypt", "kms:GenerateDataKey"], written)]
+
+
 def test_it_has_no_inline_policy_of_its_own(stack: Stack):
     TrainingExecutionRole(stack, "Role", input_buckets=[s3.Bucket.from_bucket_name(stack, "Bucket", "bucket")])
     template = Template.from_stack(stack)
