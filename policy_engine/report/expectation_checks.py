@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from policy_engine.assessment import Verdict
 from policy_engine.diagnostics import Finding, Severity
 from policy_engine.report.checks import Check
-from policy_engine.report.verdict_text import broken_text
+from policy_engine.report.verdict_text import broken_text, expected_text
 from policy_engine.topology import SourceMap
 
 BROKEN_EXPECTATION = "QM501"
@@ -16,7 +16,7 @@ def expectation_checks(verdicts: Sequence[Verdict], sources: SourceMap, trace: s
     """That the trace is replayed, and a check for each expectation of the topology whose positions these are."""
     yield Check(f"{trace} is replayed")
     for verdict in verdicts:
-        name = f"{verdict.target} {verdict.expectation.metric} {verdict.expectation.bound}"
+        name = expected_text(verdict)
         if verdict.broken:
             path = ("expectations", verdict.target, verdict.expectation.metric.value)
             said = broken_text(verdict, trace)

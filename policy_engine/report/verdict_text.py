@@ -49,10 +49,14 @@ def word(verdict: Verdict) -> str:
     return "open" if not verdict.judged else "holds" if verdict.held else "broken"
 
 
+def expected_text(verdict: Verdict) -> str:
+    """`search wait_p95 <= 5m`."""
+    return f"{verdict.target} {verdict.expectation.metric} {verdict.expectation.bound}"
+
+
 def broken_text(verdict: Verdict, trace: str) -> str:
     """What is expected and broken by the replay of a trace, by how much, and by what."""
-    expected = f"{verdict.target} {verdict.expectation.metric} {verdict.expectation.bound}"
-    return f"{trace} breaks the expectation {expected}: {measured_text(verdict)}; {verdict.because}"
+    return f"{trace} breaks the expectation {expected_text(verdict)}: {measured_text(verdict)}; {verdict.because}"
 
 
 def measured_text(verdict: Verdict) -> str:

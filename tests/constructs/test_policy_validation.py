@@ -358,6 +358,26 @@ def test_assumptions_of_a_replay_change_its_outcome(validated: Callable[..., App
     assert [id_ for id_, *_ in found(app)] == ["QM501"]
 
 
+def test_an_expectation_is_relative_to_a_baseline_and_is_told_if_there_is_none(
+    validated: Callable[..., App], trace: str, tmp_path: Path
+):
+    before = tmp_path / "before.json"
+    before.write_text(topology(name="before", capacity={G5: 16}).model_dump_json(by_alias=True, exclude_none=True))
+    same = topology(expectations={"search": {"wait_max": "<= baseline"}, "queue": {"cost": "<= baseline + 20"}})
+    prices = tmp_path / "prices.yaml"
+    prices.write_text(f"currency: USD\nregion: us-east-1\ndate: 2026-11-30\nprices: {{{G5}: 2}}\n")
+    ids = []
+    for given in ({}, {"baseline": str(before), "prices": str(prices)}):
+        app = validated(QuotaPolicyValidation(replays=TraceReplay(trace=trace, **given)))
+        quota(Stack(app, "Stack"), same)
+        ids.append([(id_, severity) for id_, severity, *_ in found(app)])
+    assert ids == [[("QM502", "warning"), ("QM502", "warning")], []]
+    context = {"batch-quota:trace": trace, "batch-quota:baseline": str(before), "batch-quota:prices": str(prices)}
+    app = validated(**context)
+    quota(Stack(app, "Stack"), same)
+    assert found(app) == []
+
+
 def test_control_events_are_replayed_too(validated: Callable[..., App], trace: str, tmp_path: Path):
     events = tmp_path / "events.csv"
     events.write_text("at,event,job\n120,terminate,first\n")

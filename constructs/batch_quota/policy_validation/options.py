@@ -12,6 +12,10 @@ TRACE_CONTEXT = "batch-quota:trace"
 """Context key: the path of a trace for the app's only queue, or paths by the names of topologies or queues."""
 EVENTS_CONTEXT = "batch-quota:events"
 """Context key: the same for control events."""
+BASELINE_CONTEXT = "batch-quota:baseline"
+"""Context key: the same for topologies that expectations are relative to."""
+PRICES_CONTEXT = "batch-quota:prices"
+"""Context key: the same for prices of instances."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,6 +33,10 @@ class TraceReplay:
     """
     assumptions: Mapping[str, Any] = field(default_factory=dict)
     """Departures from the assumptions of the scheduling model, as a topology says them."""
+    baseline: str | None = None
+    """Path of the topology that bounds such as `<= baseline * 1.1` are relative to. Without it they are not judged."""
+    prices: str | None = None
+    """Path of prices of instances, which bounds on costs need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +69,18 @@ def replays_of(given: TraceReplay | Mapping[str, TraceReplay] | None, app: ICons
         by_name[None] = given
     elif given is not None:
         by_name.update(given)
-    traces, events = (_paths(app.node.try_get_context(key)) for key in (TRACE_CONTEXT, EVENTS_CONTEXT))
-    for name, path in traces.items():
+    for name, path in _paths(app.node.try_get_context(TRACE_CONTEXT)).items():
         by_name[name] = replace(by_name.get(name) or TraceReplay(trace=path), trace=path, events=None)
-    for name, path in events.items():
-        if name in by_name:
-            by_name[name] = replace(by_name[name], events=path)
+    events, baselines, prices = (
+        _paths(app.node.try_get_context(key)) for key in (EVENTS_CONTEXT, BASELINE_CONTEXT, PRICES_CONTEXT)
+    )
+    for name, replay in by_name.items():
+        by_name[name] = replace(
+            replay,
+            events=events.get(name, replay.events),
+            baseline=baselines.get(name, replay.baseline),
+            prices=prices.get(name, replay.prices),
+        )
     return Replays(by_name)
 
 

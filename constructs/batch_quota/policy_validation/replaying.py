@@ -1,6 +1,7 @@
 """Replaying a trace on a queue of a template, and what breaks its expectations."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
@@ -9,16 +10,19 @@ from batch_quota.policy_validation.options import TraceReplay
 from batch_quota.policy_validation.violations import Violations
 from policy_engine.diagnostics import Finding, InputError, Severity, one_line
 from policy_engine.template import Place, TemplateQueue
-from policy_engine.topology import Topology
+from policy_engine.topology import Topology, read_topology
 from policy_engine.topology.expectations import QUEUE
+
+if TYPE_CHECKING:
+    from policy_engine.assessment import Verdict
 
 
 def replay_on(queue: TemplateQueue, given: TraceReplay, violations: Violations) -> None:
     """Replay a trace on a queue, and note each expectation that does not hold, and why a replay is none."""
     # The replay compiles machine code: nobody waits for it who has no trace.
     from policy_engine.assessment.assessing import assess
-    from policy_engine.report.expectation_checks import MEND
-    from policy_engine.report.verdict_text import broken_text
+    from policy_engine.forecast import Variant, replay_variant
+    from policy_engine.pricing import read_prices
     from policy_engine.scheduler import replay
     from policy_engine.trace import read_events, read_trace, training_plan_events
 
@@ -33,16 +37,36 @@ def replay_on(queue: TemplateQueue, given: TraceReplay, violations: Violations) 
     try:
         jobs = read_trace(given.trace, shares=[owned.name for owned in topology.quota_shares()], note=note)
         events = () if given.events is None else read_events(given.events, trace=jobs, topology=topology)
+        prices = None if given.prices is None else read_prices(given.prices)
+        before = None if given.baseline is None else read_topology(given.baseline).topology
     except InputError as error:
         for finding in error.findings:
             violations.add(finding.id, Severity.ERROR, one_line(finding), "", queue.place(("queue",)))
         return
-    events = (*training_plan_events(topology, jobs.epoch), *events)
-    for verdict in assess(replay(topology, jobs, events=events)).verdicts:
-        if verdict.broken:
-            places = tuple(_places(queue, verdict.target))
-            said = broken_text(verdict, given.trace)
-            violations.add(ValidationId.BROKEN_EXPECTATION, Severity.ERROR, said, MEND, *places)
+    outcome = replay(topology, jobs, events=(*training_plan_events(topology, jobs.epoch), *events))
+    baseline = None
+    if before is not None:
+        variant = Variant("baseline", before, before.assumptions.replaced(given.assumptions))
+        baseline = replay_variant(variant, jobs, events=events)
+    for verdict in assess(outcome, prices=prices, baseline=baseline).verdicts:
+        _judge(verdict, queue, given, violations)
+
+
+def _judge(verdict: "Verdict", queue: TemplateQueue, given: TraceReplay, violations: Violations) -> None:
+    from policy_engine.report.expectation_checks import MEND
+    from policy_engine.report.verdict_text import broken_text, expected_text
+
+    places = tuple(_places(queue, verdict.target))
+    if verdict.broken:
+        violations.add(
+            ValidationId.BROKEN_EXPECTATION, Severity.ERROR, broken_text(verdict, given.trace), MEND, *places
+        )
+    elif not verdict.judged:
+        said = f"{expected_text(verdict)} is not judged: {verdict.because}"
+        violations.add(ValidationId.UNUSABLE_REPLAY, Severity.WARNING, said, _GIVE_A_BASELINE, *places)
+
+
+_GIVE_A_BASELINE = "TraceReplay(baseline=...) or the context batch-quota:baseline names the topology to compare with"
 
 
 def _places(queue: TemplateQueue, target: str) -> Iterator[Place]:
