@@ -1,5 +1,7 @@
 """Where a command's result goes, and in which forms: one to standard output or a file, more to files of their own."""
 
+import os
+import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import ExitStack
@@ -16,6 +18,7 @@ from policy_engine.report.diagnostics import wants_color
 
 PIPELINE_FORMS = ("markdown", "sarif", "github", "junit")
 """What every command that judges something can write, also if its input cannot be used."""
+_COMMAND = re.compile(r"^\s*::|##\[", re.MULTILINE)
 _FOR_PEOPLE = frozenset({"text", "table"})
 
 
@@ -122,11 +125,17 @@ class Results:
         return [(self.output_format, self.output), *self.reports.items()]
 
 
+def _without_commands(text: str) -> str:
+    """The text without what GitHub's runner would obey in a log: a job may have any name, such as `::add-mask::e`."""
+    return _COMMAND.sub(lambda found: found[0][:-1] + "\ufffd", text)
+
+
 def _print(render: Render, form: str) -> None:
     if form in _FOR_PEOPLE:
         color = wants_color(sys.stdout)
         for piece in render(form, color=color):
-            click.echo(printable_on(sys.stdout, piece), nl=False, color=color)
+            shown = _without_commands(piece) if os.environ.get("GITHUB_ACTIONS") == "true" else piece
+            click.echo(printable_on(sys.stdout, shown), nl=False, color=color)
         return
     for piece in render(form, color=False):
         sys.stdout.buffer.write(piece.encode())

@@ -180,6 +180,18 @@ def test_what_makes_an_input_unusable_is_in_the_reports_too(folder: Path, comman
     assert (folder / "q.json").exists() is command.startswith("validate")
 
 
+def test_the_name_of_a_job_is_no_command_to_githubs_runner(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    hostile = TRACE.replace("s2,", "::add-mask::e,").replace("r1,", "##[error]r1,")
+    (folder / "trace.csv").write_text(hostile.replace("\n##", "\n  ##"))
+    command = "compare good.yaml trace.csv --under startup_seconds.default=1m --jobs 3"
+    at_home = run(command).stdout
+    assert "\n::add-mask::e" in at_home
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    result = run(f"{command} --format table --report github=-")
+    assert "add-mask" in result.stdout
+    assert not [line for line in result.stdout.splitlines() if line.lstrip().startswith("::add-mask") or "##[" in line]
+
+
 # Files
 
 
