@@ -18,6 +18,7 @@ from os import PathLike
 
 from policy_engine.diagnostics import Finding
 from policy_engine.template.building import topology_of
+from policy_engine.template.clashes import name_clashes
 from policy_engine.template.declared import completed
 from policy_engine.template.document import TemplateDocument, open_template
 from policy_engine.template.nodes import Json
@@ -115,6 +116,7 @@ def _read(together: Together, sources: SourceMap) -> TemplateReading:
     linking = Linking(resources, {name: together.account(name) for name in together.scopes})
     queues: list[TemplateQueue] = []
     problems = [_loop(place) for scope in together.scopes.values() for place in loops_in(scope)]
+    problems += name_clashes(resources, {name: together.surely_same_account(name) for name in together.scopes})
     for found in linking.queues():
         topology, places, of_queue = topology_of(found, sources)
         problems += of_queue

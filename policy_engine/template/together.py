@@ -75,10 +75,19 @@ class Together:
 
     def account(self, name: str) -> str:
         """What stands for the account and the Region of a template, also of a nested one."""
+        each = self._templates[self._root(name)]
+        return f"{each.account}/{each.region}"
+
+    def surely_same_account(self, name: str) -> str:
+        """As `account`, but of its own for each template that may be deployed anywhere, with those nested in it."""
+        root = self._root(name)
+        each = self._templates[root]
+        return self.account(root) if each.account and each.region else root
+
+    def _root(self, name: str) -> str:
         while name in self._parents:
             name, _ = self._parents[name]
-        each = self._templates[name]
-        return f"{each.account}/{each.region}"
+        return name
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,6 +152,18 @@ def raw_queue(scope: Construct, **properties: object) -> batch.CfnJobQueue:
     return batch.CfnJobQueue(scope, "Queue", **(defaults | properties))
 
 
+def test_names_that_an_account_and_region_cannot_have_twice_fail_the_synthesis(validated: Callable[..., App]):
+    app = validated()
+    stack = Stack(app, "Stack")
+    for id_ in ("One", "Two"):
+        QuotaManagedQueue(stack, id_, topology=topology(), observability=None, access=None)
+    assert {each for each in found(app) if each[0] == "QM005"} == {
+        ("QM005", "error", "Stack/Two/Queue/Resource", "Properties.JobQueueName"),
+        ("QM005", "error", "Stack/Two/SchedulingPolicy/Resource", "Properties.Name"),
+        ("QM005", "error", "Stack/Two/ServiceEnvironment/Resource", "Properties.ServiceEnvironmentName"),
+    }
+
+
 def test_an_app_without_findings_is_synthesized_and_reports_nothing(validated: Callable[..., App]):
     app = validated()
     quota(Stack(app, "Stack"), topology())

@@ -77,6 +77,28 @@ def test_a_share_finds_a_queue_that_another_stack_exports():
     assert (place.template, place.logical_id) == ("b", "Share")
 
 
+def test_two_queues_of_one_name_are_told_if_they_surely_share_an_account_and_a_region():
+    def named(**first_and_second: TemplateInput) -> list[tuple[str, str]]:
+        found = read_templates(first_and_second).problems
+        return [(each.error.value, str(each.place)) for each in found]
+
+    here = ("111122223333", "eu-west-1")
+    assert named(a=TemplateInput(platform(), "a", *here), b=TemplateInput(platform(), "b", *here)) == [
+        ("QM005", "Place(template='b', path=('Resources', 'Queue', 'Properties', 'JobQueueName'))")
+    ]
+    assert named(a=TemplateInput(platform(), "a", *here), b=TemplateInput(platform("other"), "b", *here)) == []
+    there = ("111122223333", "us-east-1")
+    assert named(a=TemplateInput(platform(), "a", *here), b=TemplateInput(platform(), "b", *there)) == []
+    assert named(a=TemplateInput(platform(), "a"), b=TemplateInput(platform(), "b")) == []
+    twice = platform()
+    twice["Resources"]["Another"] = twice["Resources"]["Queue"]
+    (problem,) = read_template(twice).problems
+    assert problem.message == "another job queue of this account and Region is named 'training' already"
+    twice["Resources"]["Another"] = {**twice["Resources"]["Queue"], "Condition": "OnlyThere"}
+    there_only = {"OnlyThere": {"Fn::Equals": [{"Ref": "AWS::Region"}, "us-east-1"]}}
+    assert [each.error.value for each in read_template({**twice, "Conditions": there_only}).problems] == ["QM013"]
+
+
 def test_a_share_finds_a_queue_that_is_an_output_of_another_stack():
     outputs = {"Outputs": {"Arn": {"Value": {"Fn::GetAtt": ["Queue", "JobQueueArn"]}}}}
     of_stack = {"Fn::GetStackOutput": {"StackName": "platform", "OutputName": "Arn", "Region": "eu-west-1"}}

@@ -6,8 +6,13 @@ from aws_cdk import PolicyViolatingResource, PolicyViolation
 
 from policy_engine.diagnostics import Severity
 from policy_engine.template import Place, TemplateProblem
+from policy_engine.topology.reading_errors import ReadingError
 
 _SEVERITIES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "info"}
+_NOT_KNOWN = frozenset(
+    {ReadingError.UNKNOWN_UNTIL_DEPLOYMENT, ReadingError.MADE_ELSEWHERE, ReadingError.UNDECIDED_CONDITION}
+)
+"""What only deployment decides. Anything else that cannot be read is refused there."""
 
 
 class Violations:
@@ -26,8 +31,8 @@ class Violations:
         self._resources.setdefault((rule, severity, message, mend), []).extend(places)
 
     def add_problem(self, problem: TemplateProblem) -> None:
-        """Note what stands in the way of judging a queue: a warning, since the app may be right all the same."""
-        severity = Severity.WARNING if problem.severity is Severity.ERROR else problem.severity
+        """Note what stands in the way of judging a queue: a warning, if the app may be right all the same."""
+        severity = Severity.WARNING if problem.error in _NOT_KNOWN else problem.severity
         self.add(problem.error.value, severity, problem.message, problem.help, problem.place)
 
     @property
