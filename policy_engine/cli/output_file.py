@@ -31,10 +31,16 @@ def opened(output: str | None, *, force: bool) -> Iterator[BinaryIO | None]:
 
 
 def printable_on(stream: TextIO, text: str) -> str:
-    """The text with plain characters for those that the stream cannot take, such as lines in a Windows code page."""
+    """The text with plain characters for those that the stream cannot take, such as lines in a Windows code page.
+
+    Lines and blocks keep their shape in ASCII; what else the stream lacks is escaped.
+    """
     encoding = stream.encoding or "utf-8"
     try:
         text.encode(encoding)
     except UnicodeEncodeError:
-        return text.replace("\u2500", "-").encode(encoding, "backslashreplace").decode(encoding)
+        from policy_engine.report.sparklines import PLAIN
+
+        plain = str.maketrans({"\u2500": "-", **PLAIN})
+        return text.translate(plain).encode(encoding, "backslashreplace").decode(encoding)
     return text

@@ -1,7 +1,6 @@
 """A job's life for people, within 80 columns."""
 
 from collections.abc import Iterator
-from textwrap import wrap as wrapped
 
 from click import style
 
@@ -14,6 +13,7 @@ from policy_engine.report.assumptions_text import departures
 from policy_engine.report.preemption_text import candidate_text, instances, job_name, why_stopped
 from policy_engine.report.prevention_text import prevention_texts
 from policy_engine.report.wait_text import wait_heading, wait_reasons
+from policy_engine.report.wrapping import wrapped
 from policy_engine.scheduler import AttemptOutcome, JobStatus
 from policy_engine.scheduler.reasons import STATUS_REASON
 from policy_engine.trace import NONE, ON_STOP

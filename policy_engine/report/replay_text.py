@@ -15,6 +15,7 @@ from policy_engine.report.assumptions_text import departures
 from policy_engine.report.cost_text import costs_section
 from policy_engine.report.livelock_text import cycle, remedies, why
 from policy_engine.report.tables import amounts_table, hanging, more, rendered, section
+from policy_engine.report.use_text import use_section
 from policy_engine.report.verdict_text import expectations_section
 from policy_engine.scheduler import NEVER, JobStatus, Outcome, PreemptionKind, Reason
 from policy_engine.scheduler.livelock import Cause, Livelocks
@@ -49,6 +50,7 @@ def _parts(assessment: Assessment, preemptions: int) -> Iterator[RenderableType]
         yield from section("Teams: waits, preemptions, lost instance-hours", _waits(summary.teams))
         yield from section("Teams: capacity, in instance-hours", _capacity(summary.teams))
     yield from section("Instance types, in instances on average", _units(summary.units, summary.end - summary.start))
+    yield from use_section(outcome.usage)
     yield from costs_section(assessment.costs)
     yield from _troubles(outcome)
     yield from _preemptions(outcome, preemptions)

@@ -2,7 +2,6 @@
 
 import io
 from collections.abc import Iterable, Iterator
-from textwrap import wrap
 
 from rich import box
 from rich.console import Console, RenderableType
@@ -10,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from policy_engine.amounts import counted, printable
+from policy_engine.report.wrapping import wrapped
 
 WIDTH = 80
 
@@ -53,7 +53,7 @@ def amounts_table(*columns: str, named: int = 1) -> Table:
 
 def hanging(text: str, *, indent: int = 2) -> Text:
     """A paragraph whose lines after the first stand further in."""
-    lines = wrap(printable(text), WIDTH, initial_indent=" " * indent, subsequent_indent=" " * (indent + 2))
+    lines = wrapped(printable(text), WIDTH, initial_indent=" " * indent, subsequent_indent=" " * (indent + 2))
     return Text("\n".join(lines))
 
 
