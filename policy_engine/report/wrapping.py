@@ -12,7 +12,7 @@ def wrapped(
     text: str, width: int, *, initial_indent: str = "", subsequent_indent: str = "", break_on_hyphens: bool = True
 ) -> list[str]:
     """As `textwrap.wrap`, by terminal columns instead of characters. The text has printable characters only."""
-    wide = cell_len(text) > len(text)
+    wide = any(cell_len(character) > 1 for character in text)
     if wide:
         text = "".join(character + _FILLER * (cell_len(character) - 1) for character in text)
     lines = wrap(
