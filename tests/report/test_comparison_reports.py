@@ -8,6 +8,7 @@ from math import inf
 import pytest
 from jsonschema import Draft202012Validator
 from scenarios import LEND, LEND_AND_BORROW, RESERVE, Row, make_scenario, random_scenario, share
+from seeds import seeds
 from syrupy.assertion import SnapshotAssertion
 
 from policy_engine.change import compare as changes_of
@@ -177,18 +178,18 @@ def test_the_schema_is_one_and_describes_everything():
     assert list(undescribed(SCHEMA, "")) == []
 
 
-def test_every_comparison_is_as_the_schema_says_and_fits_the_terminal():
+@pytest.mark.parametrize("seed", seeds(4, 60))
+def test_every_comparison_is_as_the_schema_says_and_fits_the_terminal(seed: int):
     validator = Draft202012Validator(closed(SCHEMA))
-    for seed in range(12):
-        made = random_scenario(seed)
-        topology = made.topology
-        slow = topology.assumptions.replaced({"stop_seconds": 60, "startup_seconds": {"default": 30}})
-        variants = [Variant("now", topology), Variant("slow", topology, slow)]
-        comparisons = compare(variants, made.trace, events=made.events, until=made.until)
-        document = json.loads(comparison_json(comparisons, {}, jobs=5))
-        assert [error.message for error in validator.iter_errors(document)] == []
-        text = comparison_text(comparisons, {}, jobs=5, color=False)
-        assert max(map(len, text.splitlines())) <= 80
+    made = random_scenario(seed)
+    topology = made.topology
+    slow = topology.assumptions.replaced({"stop_seconds": 60, "startup_seconds": {"default": 30}})
+    variants = [Variant("now", topology), Variant("slow", topology, slow)]
+    comparisons = compare(variants, made.trace, events=made.events, until=made.until)
+    document = json.loads(comparison_json(comparisons, {}, jobs=5))
+    assert [error.message for error in validator.iter_errors(document)] == []
+    text = comparison_text(comparisons, {}, jobs=5, color=False)
+    assert max(map(len, text.splitlines())) <= 80
 
 
 def test_a_wait_without_end_is_null_and_no_invalid_json():

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft4Validator
 from lxml import etree
@@ -159,6 +159,7 @@ def test_markdown_is_a_table_of_findings_in_which_names_are_text():
     assert pipeline_text("markdown", "validate", files(), "1 topology: no findings").count("\n") == 1
 
 
+@settings(max_examples=40)
 @given(st.text(), st.text(), st.text(min_size=1))
 def test_no_text_whatever_breaks_a_form(message: str, mend: str, file: str):
     finding = Finding("QM110", Severity.ERROR, message, mend, (message,), Position(file, 1, 1, message, 0))
