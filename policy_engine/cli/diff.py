@@ -135,7 +135,11 @@ def _summary(changes: Sequence[QueueChange], findings: Sequence[tuple[ChangeFind
     count = sum(len(change.resources) for change in changes)
     dangerous = sum(found.dangerous and not taken for found, taken in findings)
     accepted = sum(taken for _, taken in findings)
-    parts = [f"{count} {'resource changes' if count == 1 else 'resources change'}" if count else "nothing changes"]
+    parts = [
+        f"{count} {'resource changes' if count == 1 else 'resources change'}"
+        if count
+        else "no resource of quota management changes"
+    ]
     if count:
         parts.append(f"{dangerous} {'danger' if dangerous == 1 else 'dangers'}" if dangerous else "nothing dangerous")
     return ", ".join([*parts, *([f"{accepted} accepted"] if accepted else [])])

@@ -65,7 +65,7 @@ def test_what_changes_is_listed_in_order_with_its_effect_on_jobs_and_then_what_i
 
 def test_nothing_that_changes_is_clean():
     result = run(NOW, NOW)
-    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "nothing changes\n")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "no resource of quota management changes\n")
 
 
 def test_a_change_that_does_no_harm_is_clean(tmp_path: Path):
@@ -175,7 +175,7 @@ def test_of_several_queues_one_can_be_chosen(tmp_path: Path):
     two = tmp_path / "two.yaml"
     two.write_text(f"{text}\n{again}")
     assert "queue second: 5 to add" in run(TEMPLATE, two).stdout
-    assert run(TEMPLATE, two, "--queue", "training-production").stderr == "nothing changes\n"
+    assert run(TEMPLATE, two, "--queue", "training-production").stderr == "no resource of quota management changes\n"
     removed = run(two, TEMPLATE)
     assert findings(removed) == ["QM404"]
     unknown = run(TEMPLATE, two, "--queue", "third")
