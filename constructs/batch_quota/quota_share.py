@@ -24,7 +24,7 @@ from batch_quota.access.statements import (
 )
 from batch_quota.arns import QUOTA_SHARE, arn_problems, name_in
 from batch_quota.interfaces import IQuotaShare, ISageMakerTrainingQueue
-from batch_quota.names import rendered
+from batch_quota.names import known, rendered
 from batch_quota.removal import apply, removal_problems, retained_alone_problems
 from batch_quota.service_environment import ServiceEnvironment
 from batch_quota.state import State
@@ -250,7 +250,7 @@ class QuotaShare(_QuotaShareBase):
     @cached_property
     def job_tag_value(self) -> str:
         """`QUEUE/SHARE`, what the tag `batch-quota:quota-share` of the share's jobs has to be."""
-        return f"{self._job_queue.job_tag_prefix}{self._given_name}"
+        return f"{self._job_queue.job_tag_prefix}{known(self._given_name) or self.quota_share_name}"
 
     @cached_property
     def _queue_arns(self) -> QueueArns:

@@ -2,7 +2,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
-from aws_cdk import CfnCondition, CfnOutput, CfnParameter, Fn, Stack, Tags
+from aws_cdk import CfnCondition, CfnOutput, CfnParameter, Fn, PhysicalName, Stack, Tags
 from aws_cdk import aws_batch as batch
 
 from batch_quota import (
@@ -128,6 +128,20 @@ def test_a_share_takes_tokens_for_everything_that_cloudformation_resolves(
         "State": {"Ref": "State"},
         "Tags": {"cost-center": {"Ref": "Tag"}},
     }
+
+
+def test_the_tag_of_jobs_of_a_share_that_the_cdk_names_when_needed_is_known_at_deployment(
+    stack: Stack, queue: SageMakerTrainingQueue
+):
+    share = QuotaShare(
+        stack,
+        "Share",
+        job_queue=queue,
+        quota_share_name=PhysicalName.GENERATE_IF_NEEDED,
+        capacity_limits={"ml.g5.xlarge": 1},
+        strategy="LEND",
+    )
+    assert share.job_tag_value.endswith(f"/{share.quota_share_name}")
 
 
 def test_a_share_takes_the_stacks_tags_too(stack: Stack, queue: SageMakerTrainingQueue, properties: Properties):
