@@ -1,7 +1,7 @@
 """What pipelines read: SARIF, GitHub's annotations, JUnit XML and Markdown, each held against its own definition."""
 
 import json
-import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft4Validator
 from lxml import etree
-from markdown_it import MarkdownIt
+from rich.markdown import Markdown
 
 from policy_engine.diagnostics import Finding, Position, Severity
 from policy_engine.report.checks import Check, CheckedFile, path_in_repository, rule_checks, unreadable
@@ -48,6 +48,12 @@ def junit(checked: list[CheckedFile]) -> etree._Element:
     root = etree.fromstring(pipeline_text("junit", "validate", checked, "").encode())
     JUNIT.assertValid(root)
     return root
+
+
+def elements(markdown: str) -> Counter[str]:
+    """How many elements of each kind there are in Markdown."""
+    tokens = Markdown(markdown).parsed
+    return Counter(each.type for token in tokens for each in (token, *(token.children or ())))
 
 
 # SARIF
@@ -152,10 +158,9 @@ def test_what_cannot_be_read_is_an_error_and_what_is_not_judged_is_skipped():
 def test_markdown_is_a_table_of_findings_in_which_names_are_text():
     hostile = Finding("QM110", Severity.ERROR, HOSTILE, HOSTILE, (), Position("a|b.yaml", 3, 4))
     text = pipeline_text("markdown", "validate", files(hostile, WARNING), "1 topology: 1 error, 1 warning")
-    html = MarkdownIt("commonmark").enable("table").render(text)
-    assert html.count("<tr>") == 3
-    assert html.startswith("<h2>Batch Quota: 1 topology: 1 error, 1 warning</h2>")
-    assert not re.search(r"<script|<a |<code", html)
+    assert text.startswith("## Batch Quota: 1 topology: 1 error, 1 warning\n")
+    assert elements(text)["tr_open"] == 3
+    assert not {"html_block", "html_inline", "link_open", "code_inline", "image"} & set(elements(text))
     assert pipeline_text("markdown", "validate", files(), "1 topology: no findings").count("\n") == 1
 
 
@@ -167,8 +172,7 @@ def test_no_text_whatever_breaks_a_form(message: str, mend: str, file: str):
     assert len(sarif(checked)["results"]) == 1
     assert junit(checked).get("failures") == "1"
     assert pipeline_text("github", "validate", checked, "").count("\n") == 1
-    table = pipeline_text("markdown", "validate", checked, message)
-    assert MarkdownIt("commonmark").enable("table").render(table).count("<tr>") == 2
+    assert elements(pipeline_text("markdown", "validate", checked, message))["tr_open"] == 2
 
 
 @pytest.fixture
