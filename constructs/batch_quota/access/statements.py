@@ -72,7 +72,7 @@ def submit_statements(queue: QueueArns, shares: Iterable[ShareTerms], job_tag: s
         conditions: dict[str, Mapping[str, str | float | Sequence[str]]] = {same: {_REQUEST_TAG: tags}}
         if max_priority is not None:
             # A submission without a priority has no such key.
-            conditions["NumericLessThanEqualsIfExists"] = {_PRIORITY: max_priority}
+            conditions["NumericLessThanEqualsIfExists"] = {_PRIORITY: _as_text(max_priority)}
         arns = [share.quota_share_arn for share in group]
         yield Statement(["batch:SubmitServiceJob"], [queue.job_queue_arn, *arns, queue.service_jobs_arn], conditions)
         # The second condition keeps the tag of a job that has one: nobody can take over another share's job.
@@ -92,7 +92,7 @@ def operate_statements(queue: QueueArns, shares: Iterable[ShareTerms]) -> Iterat
             "StringEquals": {_RESOURCE_TAG: _one_or_all(of_group)}
         }
         if max_priority is not None:
-            conditions["NumericLessThanEquals"] = {_PRIORITY: max_priority}
+            conditions["NumericLessThanEquals"] = {_PRIORITY: _as_text(max_priority)}
         yield Statement(["batch:UpdateServiceJob"], [queue.service_jobs_arn], conditions)
         tags += of_group
     if tags:
@@ -142,6 +142,11 @@ def _by_max_priority(shares: Iterable[ShareTerms]) -> Iterator[tuple[float | Non
     for share in shares:
         groups.setdefault(share.max_priority, []).append(share)
     yield from groups.items()
+
+
+def _as_text(number: float) -> str | float:
+    """As IAM's user guide writes numbers in conditions. A token stays what it is."""
+    return str(number) if isinstance(number, int) else number
 
 
 def _one_or_all(values: Sequence[str]) -> str | Sequence[str]:

@@ -102,7 +102,7 @@ def test_to_submit_is_to_submit_to_queue_share_and_job_with_the_shares_tag(
     assert service_jobs(submit) == service_jobs(tag) == SERVICE_JOBS
     assert submit["Condition"] == {
         "StringEquals": of_share,
-        "NumericLessThanEqualsIfExists": {"batch:SchedulingPriority": 500},
+        "NumericLessThanEqualsIfExists": {"batch:SchedulingPriority": "500"},
     }
     assert tag["Action"] == "batch:TagResource"
     assert tag["Condition"] == {
@@ -118,7 +118,7 @@ def test_without_a_highest_priority_any_is_allowed(share: QuotaShare, role: iam.
 
 def test_the_lowest_highest_priority_is_not_lost(share: QuotaShare, role: iam.Role, statements: Statements):
     share.grant_submit(role, max_priority=0)
-    assert statements()[0]["Condition"]["NumericLessThanEqualsIfExists"] == {"batch:SchedulingPriority": 0}
+    assert statements()[0]["Condition"]["NumericLessThanEqualsIfExists"] == {"batch:SchedulingPriority": "0"}
 
 
 def test_execution_roles_may_be_passed_to_sagemaker_only(
@@ -143,7 +143,7 @@ def test_to_operate_is_to_update_and_terminate_jobs_with_the_shares_tag(
     assert (update["Action"], terminate["Action"]) == ("batch:UpdateServiceJob", "batch:TerminateServiceJob")
     assert update["Condition"] == {
         "StringEquals": of_share,
-        "NumericLessThanEquals": {"batch:SchedulingPriority": 500},
+        "NumericLessThanEquals": {"batch:SchedulingPriority": "500"},
     }
     assert terminate["Condition"] == {"StringEquals": of_share}
     assert service_jobs(update) == service_jobs(terminate) == SERVICE_JOBS
