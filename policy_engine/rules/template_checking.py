@@ -4,7 +4,7 @@ from policy_engine.diagnostics import Finding
 from policy_engine.rules.checking import check
 from policy_engine.template import TemplateQueue
 
-_OF_TOPOLOGIES_ONLY = frozenset({"QM104"})
+OF_TOPOLOGIES_ONLY = frozenset({"QM104"})
 """Rules on what templates have not: QM104 is about names that are made from a topology's own. Reading a template
 judges the names in it."""
 
@@ -15,4 +15,4 @@ def check_queue(queue: TemplateQueue) -> list[Finding]:
     Paths are the topology's: `TemplateQueue.place` says where in the template they lead, `TemplateQueue.located` makes
     them the template's.
     """
-    return [finding for finding in check(queue.topology, queue.sources) if finding.id not in _OF_TOPOLOGIES_ONLY]
+    return [finding for finding in check(queue.topology, queue.sources) if finding.id not in OF_TOPOLOGIES_ONLY]

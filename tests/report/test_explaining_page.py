@@ -46,6 +46,6 @@ def test_its_python_runs():
     names: dict[str, object] = {}
     relative = script.replace("examples/", f"{ROOT}/examples/")
     exec(compile(relative, "docs/explaining.md", "exec"), names)  # noqa: S102
-    assert names["life"].steps
+    assert names["explanation"].life.steps
     assert names["document"]["version"] == 1
     assert len(names["paragraphs"]) == 20

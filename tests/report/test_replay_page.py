@@ -50,4 +50,5 @@ def test_its_python_runs():
     relative = script.replace("examples/", f"{ROOT}/examples/")
     exec(compile(relative, "docs/replay.md", "exec"), names)  # noqa: S102
     assert names["document"]["version"] == 1
-    assert {"own", "lent"} <= set(names["steps"].columns) & set(names["shares"].columns)
+    assert {"own", "lent"} <= set(names["steps"].columns)
+    assert {"own_instance_hours", "lent_instance_hours"} <= set(names["shares"].columns)
