@@ -1,5 +1,6 @@
 """Wildcards in IAM policies that are meant, said to cdk-nag with the reason. Nothing else is acknowledged with them."""
 
+import json
 from collections.abc import Mapping
 
 from aws_cdk import Acknowledgment, Stack, Validations
@@ -23,14 +24,19 @@ def acknowledge_wildcards(construct: IConstruct, reasons: Mapping[str, str]) -> 
 
 
 def _flattened(value: object) -> str:
-    """A resource in the words of cdk-nag: `arn:<AWS::Partition>:s3:::bucket/*`, `<Bucket83908E77.Arn>/*`."""
+    """A resource in the words of cdk-nag: `arn:<AWS::Partition>:s3:::bucket/*`, `<Bucket83908E77.Arn>/*`.
+
+    What refers to another stack gets its last form at the end of synthesis, so cdk-nag calls it otherwise.
+    """
     match value:
         case str():
             return value.replace("${", "<").replace("}", ">")
         case {"Ref": name}:
-            return f"<{name}>"
+            return f"<{_flattened(name)}>"
         case {"Fn::GetAtt": [resource, attribute]}:
-            return f"<{resource}.{attribute}>"
+            return f"<{_flattened(resource)}.{_flattened(attribute)}>"
         case {"Fn::Join": [delimiter, [*parts]]}:
             return str(delimiter).join(map(_flattened, parts))
-    raise ValueError(f"not a resource that cdk-nag has a name for: {value!r}")
+        case {"Fn::Sub": inner} | {"Fn::ImportValue": inner}:
+            return _flattened(inner)
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)

@@ -1,14 +1,17 @@
 """The role that training jobs run as: who gets it, and what it may do, judged by a policy evaluator."""
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
-from aws_cdk import App, PermissionsBoundary, Stack
+from aws_cdk import App, CfnParameter, Fn, PermissionsBoundary, Stack, Validations
 from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from aws_cdk.assertions import Template
+from cdk_nag import AwsSolutionsChecks
 from iam_decisions import ACCOUNT, REGION, Document, Request, allowed, principals
 
 from batch_quota import TrainingExecutionRole
@@ -123,6 +126,21 @@ def test_the_keys_of_the_buckets_are_used_as_the_buckets_are(stack: Stack):
     of_keys = [(each["Action"], each["Resource"]) for each in statements if "kms:Decrypt" in each["Action"]]
     read, written = (stack.resolve(bucket.encryption_key.key_arn) for bucket in (datasets, models))
     assert of_keys == [("kms:Decrypt", read), (["kms:Decrypt", "kms:Encrypt", "kms:GenerateDataKey"], written)]
+
+
+def test_the_wildcards_of_buckets_that_come_from_elsewhere_are_acknowledged(app: App, tmp_path: Path):
+    stack = Stack(app, "Stack")
+    parameter = CfnParameter(stack, "Parameter").value_as_string
+    arns = [Fn.import_value("Arn"), Fn.sub("arn:aws:s3:::${AWS::AccountId}"), parameter, Fn.select(0, [parameter])]
+    TrainingExecutionRole(
+        stack,
+        "Role",
+        input_buckets=[s3.Bucket.from_bucket_arn(stack, f"Bucket{place}", arn) for place, arn in enumerate(arns)],
+    )
+    Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+    app.synth()
+    reports = json.loads((tmp_path / "cdk.out" / "validation-report.json").read_text())["pluginReports"]
+    assert [violation["ruleName"] for report in reports for violation in report["violations"]] == []
 
 
 def test_it_has_no_inline_policy_of_its_own(stack: Stack):
