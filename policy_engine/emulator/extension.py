@@ -7,6 +7,7 @@ from unittest.mock import patch
 from moto.core.base_backend import BackendDict
 
 from policy_engine.emulator.batch.models import QuotaManagementBackend, backend_with
+from policy_engine.emulator.cloudformation.extension import stack_resources
 from policy_engine.emulator.settings import Settings
 
 _WHERE_MOTO_HAS_THEM = ("moto.batch", "moto.batch.models", "moto.batch.responses", "moto.batch_simple.models")
@@ -16,9 +17,10 @@ Backends = BackendDict[QuotaManagementBackend]
 
 @contextmanager
 def quota_management(settings: Settings) -> Iterator[Backends]:
-    """In this block `batch` of moto has quota management, in `mock_aws` and in moto's server alike."""
+    """In this block `batch` of moto has quota management, in `mock_aws` and in moto's server alike; so do stacks."""
     backends: Backends = BackendDict(backend_with(settings), "batch")
     with ExitStack() as replaced:
         for module in _WHERE_MOTO_HAS_THEM:
             replaced.enter_context(patch(f"{module}.batch_backends", backends))
+        replaced.enter_context(stack_resources())
         yield backends

@@ -19,6 +19,10 @@ class Lifecycle:
         """The deletion begins."""
         self._begin("DELETING")
 
+    def settle(self) -> None:
+        """The change is over now."""
+        self.settled_at = self._settings.clock.now()
+
     @property
     def status(self) -> str:
         """The status as the API shows it."""

@@ -22,9 +22,15 @@ def _service() -> ServiceModel:
     return ServiceModel(Loader().load_service_model("batch", "service-2"), "batch")
 
 
+def input_shape(operation: str) -> StructureShape:
+    """What the model says of an operation's request."""
+    shape: StructureShape = _service().operation_model(operation).input_shape
+    return shape
+
+
 def check_request(operation: str, parameters: Mapping[str, Any]) -> None:
     """Check a request against the model. Raises ClientException with all that is wrong."""
-    shape = _service().operation_model(operation).input_shape
+    shape = input_shape(operation)
     report = ParamValidator().validate(parameters, shape)
     problems = report.generate_report().splitlines() if report.has_errors() else list(_problems("", shape, parameters))
     tags = parameters.get("tags") or {}

@@ -1,0 +1,1 @@
+"""Quota management as CloudFormation resources, in moto's CloudFormation."""
