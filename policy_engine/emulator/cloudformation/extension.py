@@ -7,7 +7,7 @@ from unittest.mock import patch
 from moto.cloudformation import models, parsing
 from moto.core.common_models import CloudFormationModel
 
-from policy_engine.emulator.cloudformation.change_sets import delete_change_set, execute_change_set
+from policy_engine.emulator.cloudformation import rollback
 from policy_engine.emulator.cloudformation.resource_map import OrderedResourceMap
 from policy_engine.emulator.cloudformation.resources import STACK_RESOURCES, StackResource
 
@@ -32,6 +32,10 @@ def stack_resources() -> Iterator[None]:
         for name, value in (("get_model_list", model_list), ("get_model_map", model_map)):
             replaced.enter_context(patch.object(parsing, name, value))
         replaced.enter_context(patch.object(models, "ResourceMap", OrderedResourceMap))
-        for operation in (delete_change_set, execute_change_set):
-            replaced.enter_context(patch.object(models.CloudFormationBackend, operation.__name__, operation))
+        for owner, operations in (
+            (models.Stack, (rollback.create_resources, rollback.update)),
+            (models.CloudFormationBackend, (rollback.execute_change_set, rollback.delete_change_set)),
+        ):
+            for operation in operations:
+                replaced.enter_context(patch.object(owner, operation.__name__, operation))
         yield

@@ -8,6 +8,7 @@ Source: "Update behaviors of stack resources" in the CloudFormation user guide.
 from collections.abc import Mapping
 from typing import Any
 
+from moto.cloudformation.exceptions import ValidationError
 from moto.cloudformation.parsing import ResourceMap, parse_and_update_resource
 
 from policy_engine.emulator.cloudformation.dependencies import creation_order, dependencies
@@ -15,36 +16,57 @@ from policy_engine.emulator.cloudformation.resources import StackResource, backe
 from policy_engine.template.resources import RETAINING
 
 
-class ResourceRefusedError(Exception):
+class ResourceRefusedError(ValidationError):
     """A resource could not be made or changed."""
 
     def __init__(self, logical_id: str, resource_type: str, cause: Exception) -> None:
         self.logical_id = logical_id
         self.resource_type = resource_type
         self.why = str(getattr(cause, "message", None) or cause)
-        super().__init__(f"{logical_id} ({resource_type}): {self.why}")
+        super().__init__(message=f"{logical_id} ({resource_type}): {self.why}")
 
 
 class OrderedResourceMap(ResourceMap):
     """The resources of a stack."""
 
+    def __init__(self, *arguments: Any, **named: Any) -> None:  # noqa: ANN401 (moto's)
+        super().__init__(*arguments, **named)
+        self._given_up: dict[str, StackResource] = {}
+        """Replacements of an update that failed, by logical id: still there, and no longer the stack's."""
+
+    def __getitem__(self, key: str) -> Any:  # noqa: ANN401 (moto's)
+        """A resource, which is made if it is not there. Raises ResourceRefusedError."""
+        try:
+            return super().__getitem__(key)
+        except ResourceRefusedError:
+            raise
+        except Exception as error:
+            if key not in self._resource_json_map:
+                raise
+            raise ResourceRefusedError(key, self._resource_json_map[key]["Type"], error) from error
+
     def create(self, template: dict[str, Any]) -> bool:
-        """Make all resources."""
+        """Make all resources. Raises ResourceRefusedError."""
         with self._lock:
-            return super().create({**template, "Resources": _in_order(template["Resources"])})
+            resources = {name: template["Resources"][name] for name in creation_order(template["Resources"])}
+            return super().create({**template, "Resources": resources})
 
     def update(self, template: dict[str, Any], parameters: dict[str, Any] | None = None) -> None:
-        """Make the stack what a template says."""
+        """Make the stack what a template says.
+
+        Raises ResourceRefusedError. An update with the template before then undoes what was done.
+        """
         with self._lock:
             old = self._resource_json_map
             modified = set(self.build_resource_diff(template, parameters)["Modify"])
             self._take_template(template, parameters)
             replaced = self._make_and_change(modified)
-            gone = [name for name in self._parsed_resources if name in old and not self._wanted(name)]
-            for original, resource in replaced:
-                if resource.get("UpdateReplacePolicy") not in RETAINING:
-                    self._delete_resource(original, dict(resource))
-            self._remove({name: old[name] for name in gone})
+            self._given_up = {}
+            gone = {name: old[name] for name in self._parsed_resources if name in old and not self._wanted(name)}
+            for original, keeps in replaced:
+                if not keeps:
+                    self._delete_resource(original, {})
+            self._remove(gone)
 
     def delete(self) -> None:
         """Remove all resources that are not to be retained."""
@@ -67,40 +89,50 @@ class OrderedResourceMap(ResourceMap):
         condition = resource and resource.get("Condition")
         return resource is not None and (condition is None or bool(self.lazy_condition_map[condition]))
 
-    def _make_and_change(self, modified: set[str]) -> list[tuple[StackResource, Mapping[str, Any]]]:
-        """Make what is new and change what the template changes. Returns what was replaced, with its new words.
+    def _make_and_change(self, modified: set[str]) -> list[tuple[StackResource, bool]]:
+        """Make what is new and change what the template changes.
 
-        Raises ResourceRefusedError, with what was replaced back in its place.
+        Returns what has to go in the end, what refers to others before them, and whether the template keeps it.
         """
+        given_up = self._given_up
         replaced: dict[str, StackResource] = {}
-        changed_ids: set[str] = set()
+        changed = set(given_up)
         for name in filter(self._wanted, creation_order(self._resource_json_map)):
-            resource = self._resource_json_map[name]
             original: Any = self._parsed_resources.get(name)
             try:
                 if original is None:
                     self[name]
-                elif name in modified or dependencies(resource) & changed_ids:
+                elif name in modified or dependencies(self._resource_json_map[name]) & changed:
                     self._change(name, original)
-            except Exception as error:
-                for other, before in reversed(replaced.items()):
-                    self._delete_resource(self._parsed_resources[other], {})
-                    self._parsed_resources[other] = before
-                raise ResourceRefusedError(name, resource["Type"], error) from error
+            except ResourceRefusedError:
+                self._given_up = {other: self._put_back(other, before) for other, before in replaced.items()}
+                raise
             present: Any = self._parsed_resources.get(name)
             if original is not None and present.physical_resource_id != original.physical_resource_id:
-                changed_ids.add(name)
+                changed.add(name)
                 if isinstance(original, StackResource):  # moto's own models have deleted theirs
                     replaced[name] = original
-        return [(original, self._resource_json_map[name]) for name, original in reversed(replaced.items())]
+        leaving = [(original, self._retains(name)) for name, original in replaced.items()]
+        return [*leaving, *((resource, False) for resource in given_up.values())][::-1]
 
     def _change(self, name: str, original: object) -> None:
-        """Change a resource in place, or replace it."""
-        changed = parse_and_update_resource(
-            name, self._resource_json_map[name], self, self._account_id, self._region_name
-        )
+        """Change a resource in place, or replace it. Raises ResourceRefusedError."""
+        resource = self._resource_json_map[name]
+        try:
+            changed = parse_and_update_resource(name, resource, self, self._account_id, self._region_name)
+        except Exception as error:
+            raise ResourceRefusedError(name, resource["Type"], error) from error
         # None: moto does not know how, and the resource stays as it is.
         self._parsed_resources[name] = original if changed is None else changed
+
+    def _put_back(self, name: str, original: StackResource) -> StackResource:
+        """The original in place of its replacement, which is returned."""
+        replacement: StackResource = self._parsed_resources[name]
+        self._parsed_resources[name] = original
+        return replacement
+
+    def _retains(self, name: str) -> bool:
+        return self._resource_json_map[name].get("UpdateReplacePolicy") in RETAINING
 
     def _remove(self, resources: Mapping[str, Mapping[str, Any]]) -> None:
         """Remove resources, those that others refer to after them."""
@@ -108,7 +140,3 @@ class OrderedResourceMap(ResourceMap):
             present = self._parsed_resources.pop(name, None)
             if present is not None and resources[name].get("DeletionPolicy") not in RETAINING:
                 self._delete_resource(present, dict(resources[name]))
-
-
-def _in_order(resources: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: resources[name] for name in creation_order(resources)}
