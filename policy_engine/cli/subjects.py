@@ -71,6 +71,8 @@ class Subjects:
     is_template: bool
     unmanaged: "tuple[TemplateResource, ...]" = ()
     """SageMaker Training queues of a template without quota management."""
+    access: tuple[Finding, ...] = ()
+    """What the rules find in the IAM policies of a template."""
 
 
 def read_subjects(path: str, parameters: Mapping[str, str]) -> Subjects:
@@ -80,6 +82,7 @@ def read_subjects(path: str, parameters: Mapping[str, str]) -> Subjects:
     """
     content, file = content_of(path, TEMPLATE, noun="topology")
     if _MARK_OF_TEMPLATES in content:
+        from policy_engine.rules.access_checking import check_access
         from policy_engine.template import read_template
         from policy_engine.template.document import template_in
 
@@ -88,7 +91,8 @@ def read_subjects(path: str, parameters: Mapping[str, str]) -> Subjects:
             reading = read_template(document, parameters=parameters)
             queues = tuple(Subject(queue.topology, queue.sources, queue) for queue in reading.queues)
             problems = reading.findings or _nothing_in(queues, file)
-            return Subjects(queues, problems, is_template=True, unmanaged=reading.unmanaged)
+            access = tuple(finding for finding, _ in check_access(reading))
+            return Subjects(queues, problems, is_template=True, unmanaged=reading.unmanaged, access=access)
     read = parse_topology(content, file)
     return Subjects((Subject(read.topology, read.sources),), (), is_template=False)
 

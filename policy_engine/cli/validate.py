@@ -32,7 +32,8 @@ def command(
 ) -> None:
     """Check topologies: read each TOPOLOGY (YAML or JSON, - for standard input) and run all rules on it.
 
-    A TOPOLOGY can be a CloudFormation template, too: then the quota-managed queues in it are checked.
+    A TOPOLOGY can be a CloudFormation template, too: then the quota-managed queues in it are checked, and the IAM
+    policies beside them.
 
     Findings go to standard output, a summary to standard error. Exit status: 0 without errors, 1 if a rule finds
     an error, 2 if a topology, or a queue of a template, cannot be read.
@@ -95,7 +96,7 @@ def _checked(path: str, parameters: Mapping[str, str], failing: set[Severity]) -
     except InputError as error:
         return _File(error.findings, UNUSABLE)
     found = [finding for subject in read.subjects for finding in subject.findings()]
-    findings = tuple(sorted([*read.problems, *found], key=_by_position))
+    findings = tuple(sorted([*read.problems, *read.access, *found], key=_by_position))
     if any(problem.severity is Severity.ERROR for problem in read.problems):
         status = UNUSABLE
     else:

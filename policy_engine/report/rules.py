@@ -9,7 +9,7 @@ from click import style
 
 from policy_engine.diagnostics import Severity
 from policy_engine.rules.documentation import documentation
-from policy_engine.rules.kinds import ChangeRule, Rule
+from policy_engine.rules.kinds import AccessRule, ChangeRule, Rule
 from policy_engine.rules.suppressing import can_be_suppressed
 
 _COLORS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "blue"}
@@ -35,6 +35,8 @@ def rule_text(rule: Rule, *, width: int, color: bool) -> str:
     severity = style(rule.severity, fg=_COLORS[rule.severity], bold=True) if color else rule.severity
     if isinstance(rule, ChangeRule):
         accepted = f"can be accepted with --accept {rule.id}"
+    elif isinstance(rule, AccessRule):
+        accepted = "can be acknowledged in synth, with a reason"
     else:
         accepted = "can be suppressed with a reason" if can_be_suppressed(rule) else "cannot be suppressed"
     parts = [f"{_heading(rule.id, color=color)}  {says.title}", f"{severity}; {accepted}"]

@@ -1,10 +1,19 @@
 """What is checked about a topology: one rule, one small class, one id, one documentation page."""
 
 from policy_engine.rules.checking import check
-from policy_engine.rules.kinds import ChangeProblem, ChangeRule, Problem, Rule, SuppressionRule, TopologyRule
+from policy_engine.rules.kinds import (
+    AccessRule,
+    ChangeProblem,
+    ChangeRule,
+    Problem,
+    Rule,
+    SuppressionRule,
+    TopologyRule,
+)
 from policy_engine.rules.registry import registry, rule
 
 __all__ = [
+    "AccessRule",
     "ChangeProblem",
     "ChangeRule",
     "Problem",

@@ -13,6 +13,7 @@ from policy_engine.topology.source import Path, SourceMap
 
 if TYPE_CHECKING:
     from policy_engine.change import QueueChange, QueueSetup, ResourceChange
+    from policy_engine.template import AccessStatement
 
 
 class Spot(StrEnum):
@@ -36,7 +37,7 @@ class Rule(ABC):
     """Something that is checked. The class's docstring is its documentation page, always with the same headings."""
 
     id: ClassVar[str]
-    """QM1xx: service limits. QM2xx: consistency. QM3xx: risk. QM4xx: changes."""
+    """QM1xx: service limits. QM2xx: consistency. QM3xx: risk. QM4xx: changes. QM6xx: access."""
     severity: ClassVar[Severity]
     """Errors cannot be suppressed: AWS would refuse the topology, or a part of it could have no effect.
 
@@ -63,6 +64,14 @@ class SuppressionRule(Rule):
     @abstractmethod
     def problems(self, topology: Topology, found: Sequence[Finding]) -> Iterator[Problem]:
         """Every suppression that breaks this rule, given what the rules of the other kind found."""
+
+
+class AccessRule(Rule):
+    """A rule that judges what the IAM policies beside a queue allow."""
+
+    @abstractmethod
+    def problems(self, statement: "AccessStatement") -> Iterator[Problem]:
+        """Everything in a statement that breaks this rule. Paths are those of its resources, in their template."""
 
 
 @dataclass(frozen=True, slots=True)

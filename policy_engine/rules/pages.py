@@ -9,7 +9,7 @@ import click
 
 from policy_engine.files import writing
 from policy_engine.rules.documentation import documentation
-from policy_engine.rules.kinds import ChangeRule, Rule
+from policy_engine.rules.kinds import AccessRule, ChangeRule, Rule
 from policy_engine.rules.registry import SERIES, registry
 from policy_engine.rules.suppressing import can_be_suppressed
 
@@ -19,7 +19,8 @@ _INTRODUCTION = f"""{_GENERATED}
 
 # Rules
 
-What `batch-quota validate` and synth check about a topology, and `batch-quota diff` about a change of one.
+What `batch-quota validate` and synth check about a topology, and about the policies beside a queue; and what
+`batch-quota diff` checks about a change.
 `batch-quota rules QM101` prints a page in the terminal.
 
 - An **error** makes the topology unusable: AWS would refuse it, or a part of it could have no effect. A change that is
@@ -55,6 +56,8 @@ def _page(rule: Rule) -> str:
     says = documentation(rule)
     if isinstance(rule, ChangeRule):
         accepted = f"can be [accepted](../change-safety.md#accepting-a-change) with `--accept {rule.id}`"
+    elif isinstance(rule, AccessRule):
+        accepted = "can be [acknowledged in synth](../policy-validation.md#accepting-a-finding), with a reason"
     else:
         accepted = (
             "can be [accepted with a reason](suppressing.md)" if can_be_suppressed(rule) else "cannot be suppressed"

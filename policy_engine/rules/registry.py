@@ -7,11 +7,11 @@ from importlib import import_module
 from inspect import isabstract
 from types import MappingProxyType, ModuleType
 
-from policy_engine.rules import change, consistency, risk, service_limits
+from policy_engine.rules import access, change, consistency, risk, service_limits
 from policy_engine.rules.kinds import Rule
 
 SERIES: Mapping[str, ModuleType] = MappingProxyType(
-    {"QM1": service_limits, "QM2": consistency, "QM3": risk, "QM4": change}
+    {"QM1": service_limits, "QM2": consistency, "QM3": risk, "QM4": change, "QM6": access}
 )
 """The packages of the rules by the start of their ids."""
 

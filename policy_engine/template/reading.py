@@ -26,6 +26,7 @@ from policy_engine.template.places import Places
 from policy_engine.template.problems import TemplateProblem
 from policy_engine.template.queues import Linking, QueueResources
 from policy_engine.template.resources import Place, TemplateResource, loops_in, resources_of
+from policy_engine.template.statements import AccessStatement, statements_of
 from policy_engine.template.together import TemplateInput, Together
 from policy_engine.topology.model import Topology
 from policy_engine.topology.reading_errors import ReadingError
@@ -75,6 +76,8 @@ class TemplateReading:
     unmanaged: tuple[TemplateResource, ...]
     """SageMaker Training queues without quota management."""
     sources: SourceMap
+    statements: tuple[AccessStatement, ...]
+    """What IAM policies in the templates allow. None without a quota-managed queue, which they could be about."""
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -117,12 +120,14 @@ def _read(together: Together, sources: SourceMap) -> TemplateReading:
     queues: list[TemplateQueue] = []
     problems = [_loop(place) for scope in together.scopes.values() for place in loops_in(scope)]
     problems += name_clashes(resources, {name: together.surely_same_account(name) for name in together.scopes})
-    for found in linking.queues():
+    managed = list(linking.queues())
+    for found in managed:
         topology, places, of_queue = topology_of(found, sources)
         problems += of_queue
         if topology is not None:
             queues.append(TemplateQueue(topology, places.as_sources(), found, places))
-    return TemplateReading(tuple(queues), (*problems, *linking.problems), tuple(linking.unmanaged), sources)
+    statements = tuple(statements_of(together.scopes)) if managed else ()
+    return TemplateReading(tuple(queues), (*problems, *linking.problems), tuple(linking.unmanaged), sources, statements)
 
 
 def _loop(place: Place) -> TemplateProblem:

@@ -71,6 +71,17 @@ def test_findings_are_at_the_lines_of_the_template(tmp_path: Path):
     ]
 
 
+def test_policies_beside_a_queue_are_checked(tmp_path: Path):
+    path = tmp_path / "template.yaml"
+    statement = "{Effect: Allow, Action: 'batch:*', Resource: 'arn:aws:batch:*:*:job-queue/*'}"
+    policy = f"  Mine: {{Type: AWS::IAM::Policy, Properties: {{PolicyDocument: {{Statement: [{statement}]}}}}}}\n"
+    path.write_text(EXAMPLE.read_text().replace("Resources:\n", f"Resources:\n{policy}"))
+    result = run("validate", path)
+    (line,) = (number for number, text in enumerate(path.read_text().splitlines(), start=1) if text + "\n" == policy)
+    assert result.stdout.startswith(f"{path}:{line}:{policy.index('arn:aws:batch')}: warning QM601 ")
+    assert (result.exit_code, run("validate", "--strict", path).exit_code) == (0, 1)
+
+
 def test_json_names_the_resource_and_the_property(tmp_path: Path):
     result = run("validate", "--format", "json", written(tmp_path, **{"Priority: 1": "Priority: 1001"}))
     ((finding,),) = (file["findings"] for file in json.loads(result.stdout)["files"])

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from aws_cdk import Acknowledgment, App, CfnParameter, Environment, NestedStack, Stack, Stage, Validations
 from aws_cdk import aws_batch as batch
+from aws_cdk import aws_iam as iam
 from aws_cdk.cloudformation_include import CfnInclude
 from constructs import Construct
 
@@ -150,6 +151,31 @@ def raw_queue(scope: Construct, **properties: object) -> batch.CfnJobQueue:
         ],
     }
     return batch.CfnJobQueue(scope, "Queue", **(defaults | properties))
+
+
+def test_a_wildcard_that_lets_a_principal_submit_to_every_share_is_found_and_acknowledged(
+    validated: Callable[..., App],
+):
+    app = validated()
+    stack = Stack(app, "Stack")
+    made = quota(stack, topology())
+    anyone, platform = (
+        iam.Role(stack, name, assumed_by=iam.ServicePrincipal("codebuild.amazonaws.com"))
+        for name in ("Any", "Platform")
+    )
+    for role in (anyone, platform):
+        iam.Grant.add_to_principal(
+            grantee=role, actions=["batch:SubmitServiceJob"], resource_arns=[f"{made.queue.job_queue_arn}/*"]
+        )
+    made.grant_submit(anyone, team="search")
+    Validations.of(platform).acknowledge(Acknowledgment(id="BatchQuota::QM601", reason="it submits for every team"))
+    (finding,) = found(app)
+    assert finding == (
+        "QM601",
+        "warning",
+        "Stack/Any/DefaultPolicy/Resource",
+        "Properties.PolicyDocument.Statement.0.Resource",
+    )
 
 
 def test_names_that_an_account_and_region_cannot_have_twice_fail_the_synthesis(validated: Callable[..., App]):

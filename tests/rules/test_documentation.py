@@ -11,12 +11,14 @@ from topology_fragments import complete, topology_of
 
 from policy_engine.change import compare, setup_of_queue, setup_of_topology, unmanaged_queue
 from policy_engine.diagnostics import Severity
-from policy_engine.rules import ChangeRule, Rule, SuppressionRule, check, registry, rule
+from policy_engine.rules import AccessRule, ChangeRule, Rule, SuppressionRule, check, registry, rule
+from policy_engine.rules.access_checking import check_access
 from policy_engine.rules.change_checking import check_changes
 from policy_engine.rules.documentation import HEADINGS, documentation
 from policy_engine.rules.pages import pages
 from policy_engine.rules.registry import SERIES
 from policy_engine.template import read_template
+from policy_engine.template.document import open_template, template_in
 from policy_engine.topology import SourceMap, parse_topology
 from policy_engine.topology.document import read_document
 from policy_engine.topology.document.reporting import Report
@@ -25,11 +27,13 @@ REPOSITORY = Path(__file__).parents[2]
 DOCS = REPOSITORY / "docs" / "rules"
 RULES = list(registry().values())
 each_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
-each_change_rule, each_topology_rule = (
-    pytest.mark.parametrize(
-        "rule", [rule for rule in RULES if isinstance(rule, ChangeRule) is of_changes], ids=lambda rule: rule.id
+OTHERS = (ChangeRule, AccessRule)
+each_change_rule, each_access_rule, each_topology_rule = (
+    pytest.mark.parametrize("rule", rules, ids=lambda rule: rule.id)
+    for rules in (
+        *([rule for rule in RULES if isinstance(rule, kind)] for kind in OTHERS),
+        [rule for rule in RULES if not isinstance(rule, OTHERS)],
     )
-    for of_changes in (True, False)
 )
 SOURCE = re.compile(r"\[[^]]+\]\(https://(docs\.aws\.amazon\.com|github\.com/aws)/[^)\s]+\)")
 
@@ -51,6 +55,16 @@ def changes_in(code: str):
     assert isinstance(document.data, dict)
     before, after = (setups_of(document.data[side]) for side in ("before", "after"))
     return [each.finding for each in check_changes(compare(before[0], after[0], after[1]))]
+
+
+def access_in(code: str):
+    """What the rules find in policies beside a queue `Queue` with a share `Search`."""
+    policies = template_in(code.encode(), "snippet.yaml")
+    queue = open_template(REPOSITORY / "examples" / "templates" / "training.yaml")
+    assert policies is not None
+    share = {"Type": "AWS::Batch::QuotaShare", "Properties": {"JobQueue": {"Ref": "Queue"}}}
+    resources = {**queue.data["Resources"], "Search": share, **policies.data["Resources"]}
+    return [finding for finding, _ in check_access(read_template({**queue.data, "Resources": resources}))]
 
 
 def setups_of(fragment: dict):
@@ -107,6 +121,16 @@ def test_nothing_is_found_in_what_to_use_instead(rule: Rule):
     assert findings_in(documentation(rule).code("Use instead")) == []
 
 
+@each_access_rule
+def test_the_example_of_a_policy_has_precisely_what_the_rule_finds(rule: Rule):
+    assert {finding.id for finding in access_in(documentation(rule).code("Example"))} == {rule.id}
+
+
+@each_access_rule
+def test_nothing_is_found_in_the_policy_to_use_instead(rule: Rule):
+    assert access_in(documentation(rule).code("Use instead")) == []
+
+
 @each_rule
 def test_code_fits_the_terminal(rule: Rule):
     for heading in ("Example", "Use instead"):
@@ -130,7 +154,7 @@ def test_the_file_is_named_after_the_class_and_stands_in_the_series_of_the_id(ru
     package, _, module = type(rule).__module__.rpartition(".")
     assert SERIES[rule.id[:3]].__name__ == package
     assert re.sub(r"(?<!^)(?=[A-Z])", "_", type(rule).__name__).lower() == module
-    assert re.fullmatch(r"QM[1234][0-9]{2}", rule.id)
+    assert re.fullmatch(r"QM[12346][0-9]{2}", rule.id)
 
 
 def test_each_file_of_the_series_has_one_rule_and_each_rule_its_own_id():

@@ -17,7 +17,8 @@ from batch_quota.policy_validation.options import TraceReplay, replays_of
 from batch_quota.policy_validation.replaying import replay_on
 from batch_quota.policy_validation.violations import Violations
 from policy_engine.diagnostics import Severity
-from policy_engine.rules import TopologyRule, registry
+from policy_engine.rules import AccessRule, TopologyRule, registry
+from policy_engine.rules.access_checking import check_access
 from policy_engine.rules.template_checking import check_queue
 from policy_engine.template import Place, TemplateQueue, read_templates
 from policy_engine.template.cloud_assembly import Assembly, StackTemplate, assembly_of
@@ -55,7 +56,7 @@ class QuotaPolicyValidation:
     @property
     def rule_ids(self) -> list[str]:
         """The rules that are evaluated."""
-        rules = [id_ for id_, rule in registry().items() if isinstance(rule, TopologyRule)]
+        rules = [id_ for id_, rule in registry().items() if isinstance(rule, TopologyRule | AccessRule)]
         return [*rules, *ValidationId]
 
     def validate(self, context: IPolicyValidationContext) -> PolicyValidationPluginReport:
@@ -80,6 +81,8 @@ class QuotaPolicyValidation:
             violations.add(ValidationId.UNUSABLE_REPLAY, Severity.ERROR, problem, "", place)
         for each in reading.problems:
             violations.add_problem(each)
+        for finding, place in check_access(reading):
+            violations.add(finding.id, finding.severity, finding.message, finding.help, place)
         for queue in queues:
             findings = check_queue(queue)
             for finding in findings:
