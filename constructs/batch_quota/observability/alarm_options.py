@@ -50,6 +50,15 @@ class AlarmOptions:
     """Topics of the levels that go to another than the common one."""
 
 
+def duration_problems(options: AlarmOptions) -> Iterator[str]:
+    """Thresholds that should be durations, and are none."""
+    given = {"runnable_to_scheduled": options.runnable_to_scheduled, "front_job_age": options.front_job_age}
+    for name, by_level in given.items():
+        for level, threshold in (by_level or {}).items():
+            if not isinstance(threshold, Duration):
+                yield f"{name}: {level}: expected a Duration, such as Duration.hours(2), not {threshold!r}"
+
+
 def wait_thresholds(options: AlarmOptions) -> dict[str, dict[str, float]]:
     """The thresholds that are durations, in seconds, by the names of their options and by level."""
     defaults: dict[str, dict[str, float]] = {

@@ -8,7 +8,13 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from batch_quota.observability.alarm_options import AlarmLevel, AlarmOptions, option_problems, wait_thresholds
+from batch_quota.observability.alarm_options import (
+    AlarmLevel,
+    AlarmOptions,
+    duration_problems,
+    option_problems,
+    wait_thresholds,
+)
 from batch_quota.observability.events import QueueEvents
 from batch_quota.observability.metrics import BATCH, EVENTS, LAMBDA, preempted_percent
 from batch_quota.observability.notifications import let_alarms_publish
@@ -71,6 +77,7 @@ class QueueAlarms(Construct):
         :raises ValueError: With every problem of the options.
         """
         options = options or AlarmOptions()
+        require(scope, id_, duration_problems(options))
         waits = wait_thresholds(options)
         require(scope, id_, option_problems(options, waits))
         super().__init__(scope, id_)

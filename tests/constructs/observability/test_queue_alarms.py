@@ -239,6 +239,12 @@ def test_a_composite_alarm_takes_them(stack: Stack, made: Callable[..., QueueAla
     Template.from_stack(stack).resource_count_is("AWS::CloudWatch::CompositeAlarm", 1)
 
 
+def test_a_number_where_a_duration_belongs_is_refused(stack: Stack, topic: sns.Topic):
+    options = AlarmOptions(front_job_age={"warning": 3600})  # type: ignore[dict-item]
+    with pytest.raises(ValueError, match="front_job_age: warning: expected a Duration, such as .*, not 3600"):
+        QueueAlarms(stack, "Alarms", job_queue_name="training", topic=topic, options=options)
+
+
 def test_all_problems_of_the_options_are_told_at_once(stack: Stack, topic: sns.Topic):
     options = AlarmOptions(
         preempted_percent={"warning": 120, "page me": 10},
