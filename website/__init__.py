@@ -1,0 +1,1 @@
+"""The site of `make docs`: what its pages are made of."""
