@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from policy_engine.assumptions import Assumptions
 from policy_engine.emulator.schedule import Schedule
-from policy_engine.emulator.submissions import Submission, as_trace
+from policy_engine.emulator.submissions import Submission, Submissions
 from policy_engine.scheduler import replay
 from policy_engine.scheduler.machine_code import is_kept
 from policy_engine.topology import Queue, QuotaShare, ResourceSharingStrategy, Team, TimeLimit, Topology
@@ -56,7 +56,7 @@ class QueueHistory:
         self._time_limits = tuple(time_limits)
         self._assumptions = assumptions
         self._shares: dict[str, None] = {}
-        self._submissions: dict[str, Submission] = {}
+        self._submissions = Submissions(started_at)
         self._events: list[ControlEvent] = []
         self._last: tuple[int | None, Schedule] | None = None
 
@@ -101,8 +101,8 @@ class QueueHistory:
 
     def submit(self, job_id: str, submission: Submission) -> None:
         """A job was submitted, at `submission.at`."""
-        self._submissions[job_id] = submission
-        self._last = None
+        self._submissions.add(job_id, submission)
+        self._changed(submission.at)
 
     def update_priority(self, job_id: str, priority: int, at: int) -> None:
         """A job has a new scheduling priority."""
@@ -111,9 +111,9 @@ class QueueHistory:
     def terminate(self, job_id: str, at: int) -> None:
         """A job was terminated. One that the scheduler has not seen yet, it never sees."""
         if self._submissions[job_id].at >= at:
-            del self._submissions[job_id]
+            self._submissions = self._submissions.without(job_id)
             self._events = [event for event in self._events if not _is_about(event, job_id)]
-            self._last = None
+            self._changed(at)
         else:
             self._add(Terminate(at=self._since_start(at), job=job_id))
 
@@ -127,14 +127,19 @@ class QueueHistory:
 
     def _add(self, event: ControlEvent) -> None:
         self._events.append(event)
-        self._last = None
+        self._changed(self.started_at + event.at)
+
+    def _changed(self, at: int) -> None:
+        """Something happened. What a replay has shown of the time before it is still so."""
+        if self._last is not None and (self._last[0] is None or self._last[0] >= self._since_start(at)):
+            self._last = None
 
     def _since_start(self, at: int) -> int:
         return max(0, at - self.started_at)
 
     def _replayed(self, until: int | None) -> Schedule:
         if self._last is None or self._last[0] != until:
-            trace = as_trace(self._submissions, self.started_at)
+            trace = self._submissions.as_trace()
             # A queue is replayed at nearly every call, so machine code pays from the first job on, if it is there.
             use_compiled = True if is_kept() else None
             outcome = replay(self._topology(), trace, events=self._events, until=until, use_compiled=use_compiled)

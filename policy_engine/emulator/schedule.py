@@ -6,6 +6,7 @@ from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from policy_engine.scheduler import NEVER, AttemptOutcome, JobStatus, Outcome, Reason
 from policy_engine.scheduler.reasons import STATUS_REASON
@@ -70,9 +71,11 @@ class JobState:
         return STATUS_REASON.get(self.reason)
 
 
-_STATUS = {
+_NOT_SEEN_YET = JobState(status=ServiceJobStatus.SUBMITTED, reason=Reason.NONE, attempts=(), finished_at=None)
+_STATUS: Mapping[int, ServiceJobStatus] = {
     JobStatus.SUBMITTED: ServiceJobStatus.SUBMITTED,
     JobStatus.RUNNABLE: ServiceJobStatus.RUNNABLE,
+    JobStatus.RUNNING: ServiceJobStatus.RUNNING,
     JobStatus.SUCCEEDED: ServiceJobStatus.SUCCEEDED,
     JobStatus.FAILED: ServiceJobStatus.FAILED,
 }
@@ -103,47 +106,87 @@ class Schedule:
         return all(np.array_equal(one, another) for one, another in pairs)
 
     def job(self, job_id: str) -> JobState:
-        """A job's state. Raises KeyError for one that is not of the trace."""
-        row = self._rows[job_id]
-        attempts = tuple(self._attempts(row))
-        finished_at = int(self.outcome.jobs.finished_at[row])
+        """A job's state. One that is not of the trace is SUBMITTED: it came after the replay's end."""
+        row = self._rows.get(job_id)
+        if row is None:
+            return _NOT_SEEN_YET
         return JobState(
-            status=self.status(job_id),
+            status=self._statuses[row],
             reason=Reason(int(self.outcome.jobs.reason[row])),
-            attempts=attempts,
-            finished_at=self._moment(finished_at),
+            attempts=tuple(self._attempts(row)),
+            finished_at=self._moment(int(self.outcome.jobs.finished_at[row])),
         )
 
     def status(self, job_id: str) -> ServiceJobStatus:
-        """A job's status alone, which costs less than its state. Raises KeyError."""
-        row = self._rows[job_id]
-        status = JobStatus(int(self.outcome.jobs.status[row]))
-        return self._dispatched_status(row) if status is JobStatus.RUNNING else _STATUS[status]
+        """A job's status alone, which costs less than its state."""
+        row = self._rows.get(job_id)
+        return _NOT_SEEN_YET.status if row is None else self._statuses[row]
+
+    def last_preempted_at(self, job_id: str) -> int | None:
+        """When a preemption last stopped a job, if one has."""
+        row = self._rows.get(job_id)
+        return None if row is None else self._last_preempted.get(row)
+
+    def last_runnable_at(self, job_id: str) -> int | None:
+        """When a job that is not RUNNABLE, and of the trace, was so for the last time."""
+        row = self._rows.get(job_id)
+        return None if row is None else self._started_at + self._last_runnable[row]
 
     @cached_property
     def _rows(self) -> Mapping[str, int]:
         return {job_id: row for row, job_id in enumerate(self.outcome.trace.job_id.to_list())}
 
     @cached_property
-    def _attempts_of_row(self) -> Mapping[int, list[int]]:
-        of_row: dict[int, list[int]] = {}
-        for index, row in enumerate(self.outcome.attempts.job.tolist()):
-            of_row.setdefault(row, []).append(index)
-        return of_row
+    def _statuses(self) -> list[ServiceJobStatus]:
+        statuses = [_STATUS[status] for status in self.outcome.jobs.status.tolist()]
+        for row in np.flatnonzero(self.outcome.jobs.status == JobStatus.RUNNING).tolist():
+            statuses[row] = self._dispatched_status(row)
+        return statuses
+
+    @cached_property
+    def _last_preempted(self) -> Mapping[int, int]:
+        table = self.outcome.attempts
+        preempted = table.outcome == AttemptOutcome.PREEMPTED
+        stopped_at = (table.stopped_at[preempted] + self._started_at).tolist()
+        return dict(zip(table.job[preempted].tolist(), stopped_at, strict=True))
+
+    @cached_property
+    def _last_runnable(self) -> list[int]:
+        table, finished_at = self.outcome.attempts, self.outcome.jobs.finished_at
+        last = np.where(finished_at == NEVER, self.outcome.trace.submitted_at, finished_at)
+        latest = np.full(len(last), -1)
+        latest[table.job] = np.arange(len(table.job))  # The last one written is the latest.
+        dispatched = np.flatnonzero(latest >= 0)
+        of = latest[dispatched]
+        returned = np.isin(table.outcome[of], (AttemptOutcome.PREEMPTED, AttemptOutcome.NO_CAPACITY))
+        ended_runnable = returned & (finished_at[dispatched] != NEVER)
+        last[dispatched] = np.where(ended_runnable, finished_at[dispatched], table.scheduled_at[of])
+        return list(last.tolist())
+
+    @cached_property
+    def _attempts_by_row(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """Places of attempts in the outcome, by row and time, and where each row's begin among them."""
+        of_rows = self.outcome.attempts.job
+        places = np.argsort(of_rows, kind="stable")
+        return places, np.searchsorted(of_rows[places], np.arange(len(self.outcome.trace) + 1))
+
+    def _places(self, row: int) -> list[int]:
+        places, begin = self._attempts_by_row
+        return list(places[begin[row] : begin[row + 1]].tolist())
 
     def _attempts(self, row: int) -> Iterator[Attempt]:
         table = self.outcome.attempts
-        for number, index in enumerate(self._attempts_of_row.get(row, ())):
+        for number, place in enumerate(self._places(row)):
             yield Attempt(
                 number=number,
-                scheduled_at=self._started_at + int(table.scheduled_at[index]),
-                running_at=self._moment(int(table.running_at[index])),
-                stopped_at=self._moment(int(table.stopped_at[index])),
-                outcome=AttemptOutcome(int(table.outcome[index])),
+                scheduled_at=self._started_at + int(table.scheduled_at[place]),
+                running_at=self._moment(int(table.running_at[place])),
+                stopped_at=self._moment(int(table.stopped_at[place])),
+                outcome=AttemptOutcome(int(table.outcome[place])),
             )
 
     def _dispatched_status(self, row: int) -> ServiceJobStatus:
-        latest = self._attempts_of_row[row][-1]
+        latest = self._places(row)[-1]
         now, running_at = self.outcome.ended_at, int(self.outcome.attempts.running_at[latest])
         if running_at != NEVER and running_at <= now:
             return ServiceJobStatus.RUNNING

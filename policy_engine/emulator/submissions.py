@@ -1,15 +1,32 @@
-"""Submitted jobs as the scheduler takes them: one by one, and as a trace."""
+"""Submitted jobs as the scheduler takes them: one by one, and as a trace.
 
-from collections.abc import Iterable, Mapping
+A queue is replayed at nearly every call, so the rows of its trace are kept: each submission adds one.
+"""
+
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from policy_engine.trace import JobTrace
 
-Value = TypeVar("Value")
+_FIRST_ROWS = 64
+_ROW = np.dtype(
+    [
+        ("share", np.int32),
+        ("need", np.int32),
+        ("submitted_at", np.int64),
+        ("runtime", np.int64),
+        ("priority", np.int16),
+        ("preemption_retries", np.int32),
+        ("checkpoint", np.int64),
+        ("attempt_timeout", np.int64),
+        ("fails", np.bool_),
+    ]
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,36 +46,63 @@ class Submission:
     fails: bool
 
 
-def as_trace(submissions: Mapping[str, Submission], started_at: int) -> JobTrace:
-    """A trace of jobs by id, which stand in the order of their submission. Times count from `started_at`."""
-    jobs = list(submissions.values())
-    shares, share = _numbered(job.share for job in jobs)
-    needs, need = _numbered(tuple(job.need.items()) for job in jobs)
-    units, _ = _numbered(unit for entries in needs for unit, _ in entries)
-    rows = np.zeros((len(needs), len(units)), dtype=np.int64)
-    for row, entries in enumerate(needs):
-        for unit, instances in entries:
-            rows[row, units.index(unit)] = instances
-    return JobTrace(
-        job_id=pl.Series("job_id", list(submissions), dtype=pl.String),
-        share_names=shares,
-        share=np.array(share, dtype=np.int32),
-        units=units,
-        needs=rows,
-        need=np.array(need, dtype=np.int32),
-        submitted_at=np.array([job.at - started_at for job in jobs], dtype=np.int64),
-        runtime=np.array([job.runtime for job in jobs], dtype=np.int64),
-        priority=np.array([job.priority for job in jobs], dtype=np.int16),
-        preemption_retries=np.array([job.preemption_retries for job in jobs], dtype=np.int32),
-        checkpoint=np.array([job.checkpoint for job in jobs], dtype=np.int64),
-        attempt_timeout=np.array([job.attempt_timeout for job in jobs], dtype=np.int64),
-        fails=np.array([job.fails for job in jobs], dtype=np.bool_),
-        epoch=started_at,
-    )
+class Submissions:
+    """A queue's jobs by id, in the order of their submission. Times of their trace count from `started_at`."""
 
+    def __init__(self, started_at: int) -> None:
+        self._started_at = started_at
+        self._submissions: dict[str, Submission] = {}
+        self._shares: dict[str, int] = {}
+        self._needs: dict[tuple[tuple[str, int], ...], int] = {}
+        self._rows: npt.NDArray[Any] = np.zeros(_FIRST_ROWS, dtype=_ROW)
 
-def _numbered(values: Iterable[Value]) -> tuple[tuple[Value, ...], list[int]]:
-    """Distinct values in order of first occurrence, and the number of each one given."""
-    number: dict[Value, int] = {}
-    numbers = [number.setdefault(value, len(number)) for value in values]
-    return tuple(number), numbers
+    def __getitem__(self, job_id: str) -> Submission:
+        return self._submissions[job_id]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._submissions)
+
+    def __len__(self) -> int:
+        return len(self._submissions)
+
+    def add(self, job_id: str, job: Submission) -> None:
+        """A job was submitted, not before the one that was added last."""
+        row = len(self._submissions)
+        if row == len(self._rows):
+            self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
+        self._submissions[job_id] = job
+        self._rows[row] = (
+            self._shares.setdefault(job.share, len(self._shares)),
+            self._needs.setdefault(tuple(job.need.items()), len(self._needs)),
+            job.at - self._started_at,
+            job.runtime,
+            job.priority,
+            job.preemption_retries,
+            job.checkpoint,
+            job.attempt_timeout,
+            job.fails,
+        )
+
+    def without(self, job_id: str) -> "Submissions":
+        """The others, as if this job had never been submitted."""
+        others = Submissions(self._started_at)
+        for other, submission in self._submissions.items():
+            if other != job_id:
+                others.add(other, submission)
+        return others
+
+    def as_trace(self) -> JobTrace:
+        """All jobs so far: later ones are not in it."""
+        needs = [dict(need) for need in self._needs]
+        units = tuple(dict.fromkeys(unit for need in needs for unit in need))
+        rows = self._rows[: len(self)]
+        return JobTrace(
+            job_id=pl.Series("job_id", list(self), dtype=pl.String),
+            share_names=tuple(self._shares),
+            units=units,
+            needs=np.array([[need.get(unit, 0) for unit in units] for need in needs], dtype=np.int64).reshape(
+                len(needs), len(units)
+            ),
+            epoch=self._started_at,
+            **{name: rows[name].copy() for name in _ROW.names or ()},
+        )

@@ -2,7 +2,8 @@
 
 import base64
 import binascii
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
+from itertools import dropwhile, islice
 from typing import TypeVar
 
 from moto.batch.exceptions import ClientException
@@ -15,15 +16,20 @@ Item = TypeVar("Item")
 
 
 def page(
-    items: Sequence[Item], number: Callable[[Item], int], max_results: int | None, token: str | None
+    items: Iterable[Item], number: Callable[[Item], int], max_results: int | None, token: str | None
 ) -> tuple[list[Item], str | None]:
-    """A page of items that stand by ascending number, and the token of the next page. Raises ClientException."""
+    """A page of items that stand by ascending number, and the token of the next page. Raises ClientException.
+
+    Items behind the page are not looked at, but for one.
+    """
     if max_results is not None:
         check_range("maxResults", max_results, 1, MAX_RESULTS)
     size = max_results or MAX_RESULTS
-    rest = list(items) if token is None else [item for item in items if number(item) > _read(token)]
-    shown = rest[:size]
-    return shown, _write(number(shown[-1])) if len(rest) > size else None
+    last = None if token is None else _read(token)
+    rest = items if last is None else dropwhile(lambda item: number(item) <= last, items)
+    found = list(islice(rest, size + 1))
+    shown = found[:size]
+    return shown, _write(number(shown[-1])) if len(found) > size else None
 
 
 def _write(number: int) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from policy_engine.emulator.batch.models.job_queues import TrainingQueue
-from policy_engine.emulator.schedule import Attempt, JobState, ServiceJobStatus
+from policy_engine.emulator.schedule import Attempt, JobState, Schedule, ServiceJobStatus
 from policy_engine.emulator.training_request import TrainingRequest
 from policy_engine.scheduler import AttemptOutcome, Reason
 from policy_engine.scheduler.reasons import SIMULATED
@@ -14,7 +14,6 @@ RECENT_PREEMPTIONS = 10
 """Preempted attempts that are described. AWS does not publish how many it shows."""
 _FROM_SAGEMAKER = "Received status from SageMaker: "
 _LONGEST_TRAINING_JOB_NAME = 63
-_SUBMITTED = JobState(status=ServiceJobStatus.SUBMITTED, reason=Reason.NONE, attempts=(), finished_at=None)
 
 _ATTEMPT_REASONS = {
     AttemptOutcome.SUCCEEDED: f"{_FROM_SAGEMAKER}{SIMULATED}the training job has completed.",
@@ -59,13 +58,15 @@ class ServiceJob:
             return JobState(
                 status=ServiceJobStatus.FAILED, reason=Reason.TERMINATED, attempts=(), finished_at=self.created_at
             )
-        return self.queue.history.schedule(now).job(self.job_id) if now > self.created_at else _SUBMITTED
+        return self.queue.history.schedule(now).job(self.job_id)
 
     def status(self, now: int) -> ServiceJobStatus:
         """The status alone, which costs less."""
-        if self.withdrawn:
-            return ServiceJobStatus.FAILED
-        return self.queue.history.schedule(now).status(self.job_id) if now > self.created_at else _SUBMITTED.status
+        return self.status_in(self.queue.history.schedule(now))
+
+    def status_in(self, schedule: Schedule) -> ServiceJobStatus:
+        """The status in a schedule of its queue."""
+        return ServiceJobStatus.FAILED if self.withdrawn else schedule.status(self.job_id)
 
     def summarize(self, state: JobState) -> dict[str, Any]:
         """ServiceJobSummary of the API."""

@@ -90,9 +90,10 @@ class ServiceJobBackend(QuotaShareBackend):
         """A page of a queue's selected jobs, the latest first."""
         if queue_identifier is None:
             raise ClientException("jobQueue must be specified")
-        jobs = self.service_jobs_of(self.get_training_queue(queue_identifier))
-        now = self.now
-        selected = [job for job in reversed(jobs) if selection.includes(job, job.status(now))]
+        queue, now = self.get_training_queue(queue_identifier), self.now
+        schedule = queue.history.schedule(now)
+        latest_first = reversed(self.service_jobs_of(queue))
+        selected = (job for job in latest_first if selection.includes(job, job.status_in(schedule)))
         shown, next_token = page(selected, lambda job: -job.number, max_results, token)
         return [job.summarize(job.state(now)) for job in shown], next_token
 

@@ -7,8 +7,7 @@ from typing import Any
 from policy_engine.assumptions import RequeuePosition
 from policy_engine.emulator.batch.models.service_job import ServiceJob
 from policy_engine.emulator.batch.models.service_jobs import ServiceJobBackend
-from policy_engine.emulator.schedule import JobState, ServiceJobStatus
-from policy_engine.scheduler import AttemptOutcome
+from policy_engine.emulator.schedule import JobState, Schedule, ServiceJobStatus
 
 _Jobs = Sequence[tuple[ServiceJob, ServiceJobStatus]]
 
@@ -19,38 +18,39 @@ class SnapshotBackend(ServiceJobBackend):
     def get_job_queue_snapshot(self, identifier: str) -> dict[str, Any]:
         """GetJobQueueSnapshotResponse. As in AWS's example, `frontOfQueue` is empty in a queue with quota shares."""
         queue, now = self.get_training_queue(identifier), self.now
-        shares = [share.name for share in self.quota_shares_of(queue)]
-        jobs = [(job, job.status(now)) for job in self.service_jobs_of(queue)]
-        of_share: dict[str, list[tuple[ServiceJob, ServiceJobStatus]]] = {name: [] for name in shares}
-        for job, status in jobs:
-            of_share.setdefault(job.share, []).append((job, status))
-        used = {name: usage for name in shares if (usage := _usage(of_share[name]))}
+        schedule = queue.history.schedule(now)
+        of_share: dict[str, list[tuple[ServiceJob, ServiceJobStatus]]] = {
+            share.name: [] for share in self.quota_shares_of(queue)
+        }
+        shares = list(of_share)
+        for job in self.service_jobs_of(queue):
+            of_share.setdefault(job.share, []).append((job, job.status_in(schedule)))
+        used = {name: usage for name, jobs in of_share.items() if (usage := _usage(jobs))}
         return {
             "frontOfQueue": {"jobs": [], "lastUpdatedAt": now},
             "frontOfQuotaShares": {
-                "quotaShares": {name: self._front(of_share[name], now) for name in shares},
+                "quotaShares": {name: self._front(of_share[name], schedule, now) for name in shares},
                 "lastUpdatedAt": now,
             },
             "queueUtilization": {
-                "totalCapacityUsage": _as_list(_usage(jobs)),
+                "totalCapacityUsage": _as_list(sum(used.values(), Counter())),
                 "quotaShareUtilization": {
                     "topCapacityUtilization": [
                         {"quotaShareName": name, "capacityUsage": _as_list(used[name])}
-                        for name in sorted(used, key=lambda name: -used[name].total())
+                        for name in sorted(filter(used.get, shares), key=lambda name: -used[name].total())
                     ]
                 },
                 "lastUpdatedAt": now,
             },
         }
 
-    def _front(self, jobs: _Jobs, now: int) -> list[dict[str, Any]]:
+    def _front(self, jobs: _Jobs, schedule: Schedule, now: int) -> list[dict[str, Any]]:
         """The first RUNNABLE job of a share, with the time since when none has been before it."""
         back = self.emulation.assumptions.requeue_position is RequeuePosition.BACK
 
         def place(job: ServiceJob) -> tuple[int, int, int]:
-            preempted = job.state(now).preempted if back else ()
-            queued_at = preempted[0].stopped_at if preempted else None
-            return -job.priority, queued_at or job.created_at, job.number
+            preempted_at = schedule.last_preempted_at(job.job_id) if back else None
+            return -job.priority, preempted_at or job.created_at, job.number
 
         runnable = [job for job, status in jobs if status is ServiceJobStatus.RUNNABLE]
         if not runnable:
@@ -58,7 +58,7 @@ class SnapshotBackend(ServiceJobBackend):
         front = min(runnable, key=place)
         first = place(front)
         seen = (job for job, status in jobs if status is not ServiceJobStatus.SUBMITTED)
-        before = [_last_runnable(job, job.state(now)) for job in seen if place(job) < first]
+        before = (schedule.last_runnable_at(job.job_id) or job.created_at for job in seen if place(job) < first)
         since = max([_runnable_since(front, front.state(now)), front.priority_since, *before])
         return [{"jobArn": front.arn, "earliestTimeAtPosition": since}]
 
@@ -66,15 +66,6 @@ class SnapshotBackend(ServiceJobBackend):
 def _runnable_since(job: ServiceJob, state: JobState) -> int:
     latest = state.latest
     return job.created_at if latest is None or latest.stopped_at is None else latest.stopped_at
-
-
-def _last_runnable(job: ServiceJob, state: JobState) -> int:
-    """When a job that is not RUNNABLE was so for the last time."""
-    latest = state.latest
-    if latest is None:
-        return state.finished_at or job.created_at
-    ended_runnable = latest.outcome in {AttemptOutcome.PREEMPTED, AttemptOutcome.NO_CAPACITY}
-    return state.finished_at if ended_runnable and state.finished_at is not None else latest.scheduled_at
 
 
 def _usage(jobs: _Jobs) -> Counter[str]:
