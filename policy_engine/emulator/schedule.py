@@ -26,12 +26,16 @@ class ServiceJobStatus(StrEnum):
     @property
     def dispatched(self) -> bool:
         """Whether a job with this status holds capacity."""
-        return self in {ServiceJobStatus.SCHEDULED, ServiceJobStatus.STARTING, ServiceJobStatus.RUNNING}
+        return self in _DISPATCHED
 
     @property
     def ended(self) -> bool:
         """Whether a job with this status keeps it."""
-        return self in {ServiceJobStatus.SUCCEEDED, ServiceJobStatus.FAILED}
+        return self in _ENDED
+
+
+_DISPATCHED = frozenset({ServiceJobStatus.SCHEDULED, ServiceJobStatus.STARTING, ServiceJobStatus.RUNNING})
+_ENDED = frozenset({ServiceJobStatus.SUCCEEDED, ServiceJobStatus.FAILED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

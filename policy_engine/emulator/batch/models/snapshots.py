@@ -52,13 +52,12 @@ class SnapshotBackend(ServiceJobBackend):
             preempted_at = schedule.last_preempted_at(job.job_id) if back else None
             return -job.priority, preempted_at or job.created_at, job.number
 
-        runnable = [job for job, status in jobs if status is ServiceJobStatus.RUNNABLE]
+        placed = [(place(job), job, status) for job, status in jobs if status is not ServiceJobStatus.SUBMITTED]
+        runnable = [(at, job) for at, job, status in placed if status is ServiceJobStatus.RUNNABLE]
         if not runnable:
             return []
-        front = min(runnable, key=place)
-        first = place(front)
-        seen = (job for job, status in jobs if status is not ServiceJobStatus.SUBMITTED)
-        before = (schedule.last_runnable_at(job.job_id) or job.created_at for job in seen if place(job) < first)
+        first, front = min(runnable)
+        before = (schedule.last_runnable_at(job.job_id) or job.created_at for at, job, _ in placed if at < first)
         since = max([_runnable_since(front, front.state(now)), front.priority_since, *before])
         return [{"jobArn": front.arn, "earliestTimeAtPosition": since}]
 
