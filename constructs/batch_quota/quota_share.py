@@ -207,7 +207,9 @@ class QuotaShare(_QuotaShareBase):
     @staticmethod
     def from_quota_share_arn(scope: Construct, id_: str, quota_share_arn: str) -> IQuotaShare:
         """Refer to a quota share that is made elsewhere."""
-        return _ImportedQuotaShare(scope, id_, quota_share_arn)
+        require(scope, id_, arn_problems("quota_share_arn", quota_share_arn, QUOTA_SHARE))
+        name = name_in(quota_share_arn, after_slash=3)
+        return _ImportedQuotaShare(scope, id_, quota_share_arn, name, f"{name_in(quota_share_arn)}/{name}")
 
     @staticmethod
     def from_quota_share_attributes(
@@ -215,7 +217,8 @@ class QuotaShare(_QuotaShareBase):
     ) -> IQuotaShare:
         """Refer to a quota share that is made elsewhere, by its queue and its name."""
         require(scope, id_, name_problems("quota_share_name", quota_share_name))
-        return _ImportedQuotaShare(scope, id_, f"{job_queue.job_queue_arn}/quota-share/{quota_share_name}")
+        arn = f"{job_queue.job_queue_arn}/quota-share/{quota_share_name}"
+        return _ImportedQuotaShare(scope, id_, arn, quota_share_name, f"{job_queue.job_tag_prefix}{quota_share_name}")
 
     @property
     def job_queue(self) -> ISageMakerTrainingQueue:
@@ -258,10 +261,13 @@ class QuotaShare(_QuotaShareBase):
 
 
 class _ImportedQuotaShare(_QuotaShareBase):
-    def __init__(self, scope: Construct, id_: str, quota_share_arn: str) -> None:
-        require(scope, id_, arn_problems("quota_share_arn", quota_share_arn, QUOTA_SHARE))
+    def __init__(
+        self, scope: Construct, id_: str, quota_share_arn: str, quota_share_name: str, job_tag_value: str
+    ) -> None:
         super().__init__(scope, id_, environment_from_arn=quota_share_arn)
         self._arn = quota_share_arn
+        self._name = quota_share_name
+        self._job_tag_value = job_tag_value
 
     @property
     def quota_share_arn(self) -> str:
@@ -269,11 +275,11 @@ class _ImportedQuotaShare(_QuotaShareBase):
 
     @property
     def quota_share_name(self) -> str:
-        return name_in(self._arn, after_slash=3)
+        return self._name
 
     @property
     def job_tag_value(self) -> str:
-        return f"{name_in(self._arn)}/{self.quota_share_name}"
+        return self._job_tag_value
 
     @property
     def _queue_arns(self) -> QueueArns:

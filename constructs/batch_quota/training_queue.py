@@ -182,7 +182,7 @@ class SageMakerTrainingQueue(_TrainingQueueBase):
             resource_name=job_queue_name,
             arn_format=ArnFormat.SLASH_RESOURCE_NAME,
         )
-        return _ImportedTrainingQueue(scope, id_, arn)
+        return _ImportedTrainingQueue(scope, id_, arn, job_queue_name)
 
     @property
     def known_name(self) -> str | None:
@@ -231,10 +231,11 @@ class SageMakerTrainingQueue(_TrainingQueueBase):
 
 
 class _ImportedTrainingQueue(_TrainingQueueBase):
-    def __init__(self, scope: Construct, id_: str, job_queue_arn: str) -> None:
+    def __init__(self, scope: Construct, id_: str, job_queue_arn: str, job_queue_name: str | None = None) -> None:
         require(scope, id_, arn_problems("job_queue_arn", job_queue_arn, JOB_QUEUE))
         super().__init__(scope, id_, environment_from_arn=job_queue_arn)
         self._arn = job_queue_arn
+        self._name = job_queue_name or name_in(job_queue_arn)
 
     @property
     def job_queue_arn(self) -> str:
@@ -242,7 +243,7 @@ class _ImportedTrainingQueue(_TrainingQueueBase):
 
     @property
     def job_queue_name(self) -> str:
-        return name_in(self._arn)
+        return self._name
 
 
 def _action(limit: RunnableTimeLimit) -> batch.CfnJobQueue.JobStateTimeLimitActionProperty:

@@ -221,6 +221,12 @@ def test_a_share_is_imported_by_queue_and_name_too(stack: Stack):
     assert (share.quota_share_arn, share.quota_share_name) == (ARN, "search")
 
 
+def test_names_that_are_given_for_an_imported_share_stay_plain_text(stack: Stack):
+    queue = SageMakerTrainingQueue.from_job_queue_name(stack, "Queue", "training")
+    share = QuotaShare.from_quota_share_attributes(stack, "Share", job_queue=queue, quota_share_name="search")
+    assert (share.quota_share_name, share.job_tag_value) == ("search", "training/search")
+
+
 @pytest.mark.parametrize("arn", ["search", QUEUE_ARN, f"{ARN}/more", ARN.replace("eu-west-1", "")])
 def test_an_arn_of_something_else_is_refused(stack: Stack, arn: str):
     with pytest.raises(ValueError, match="Stack/Share") as refusal:

@@ -193,6 +193,7 @@ def test_a_queue_imported_by_name_is_one_of_the_stacks_account_and_region(stack_
     assert stack.resolve(queue.job_queue_arn) == {
         "Fn::Join": ["", ["arn:", {"Ref": "AWS::Partition"}, ":batch:eu-west-1:111122223333:job-queue/training"]]
     }
+    assert (queue.job_queue_name, queue.job_tag_prefix) == ("training", "training/")
 
 
 @pytest.mark.parametrize(

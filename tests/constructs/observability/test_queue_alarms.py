@@ -241,7 +241,7 @@ def test_a_composite_alarm_takes_them(stack: Stack, made: Callable[..., QueueAla
 
 def test_a_number_where_a_duration_belongs_is_refused(stack: Stack, topic: sns.Topic):
     options = AlarmOptions(front_job_age={"warning": 3600})  # type: ignore[dict-item]
-    with pytest.raises(ValueError, match="front_job_age: warning: expected a Duration, such as .*, not 3600"):
+    with pytest.raises(ValueError, match="front_job_age: warning: expected a Duration"):
         QueueAlarms(stack, "Alarms", job_queue_name="training", topic=topic, options=options)
 
 
