@@ -35,6 +35,7 @@ from batch_quota.validation import (
     is_token,
     name_problems,
     require,
+    resource_problems,
     tag_problems,
     whole_number_problems,
 )
@@ -165,6 +166,7 @@ class QuotaShare(_QuotaShareBase):
         require(
             scope,
             id_,
+            resource_problems("job_queue", job_queue, "job_queue_arn", "SageMakerTrainingQueue.from_job_queue_arn"),
             name_problems("quota_share_name", quota_share_name),
             capacity_problems("capacity_limits", capacity_limits),
             choice_problems("strategy", strategy, ResourceSharingStrategy),

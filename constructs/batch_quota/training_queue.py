@@ -29,6 +29,7 @@ from batch_quota.validation import (
     is_token,
     name_problems,
     require,
+    resource_problems,
     tag_problems,
     whole_number_problems,
 )
@@ -130,6 +131,18 @@ class SageMakerTrainingQueue(_TrainingQueueBase):
         require(
             scope,
             id_,
+            resource_problems(
+                "service_environment",
+                service_environment,
+                "service_environment_arn",
+                "ServiceEnvironment.from_service_environment_arn",
+            ),
+            resource_problems(
+                "scheduling_policy",
+                scheduling_policy,
+                "scheduling_policy_arn",
+                "QuotaShareSchedulingPolicy.from_scheduling_policy_arn",
+            ),
             _service_environment_problems(service_environment),
             _scheduling_policy_problems(scheduling_policy),
             name_problems("job_queue_name", job_queue_name),

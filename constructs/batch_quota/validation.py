@@ -42,6 +42,16 @@ def is_token(value: object) -> bool:
     return not isinstance(value, int) and Token.is_unresolved(value)
 
 
+def resource_problems(prop: str, given: object, attribute: str, importer: str) -> Iterator[str]:
+    """What stands for another resource must have its ARN, which L1 constructs and texts have not.
+
+    :param attribute: Of all that may be given, such as `job_queue_arn`.
+    :param importer: What makes such a thing of an ARN.
+    """
+    if not hasattr(given, attribute):
+        yield f"{prop}: a {type(given).__name__} has no {attribute}; take the ARN by {importer}(scope, id, ARN)"
+
+
 def name_problems(prop: str, name: str | None) -> Iterator[str]:
     """A name of a Batch resource: 1 to 128 letters, digits, hyphens and underscores (AWS Batch API reference)."""
     if name is not None and not is_token(name) and not (isinstance(name, str) and _NAME.fullmatch(name)):

@@ -261,3 +261,25 @@ def test_a_policy_may_serve_several_queues(stack: Stack, policy: QuotaShareSched
     queues = [r for r in synthesized(stack)["Resources"].values() if r["Type"] == "AWS::Batch::JobQueue"]
     policies: Sequence[object] = [queue["Properties"]["SchedulingPolicyArn"] for queue in queues]
     assert policies == [stack.resolve(policy.scheduling_policy_arn)] * 2
+
+
+def test_an_l1_construct_in_place_of_a_part_is_refused_with_how_to_take_it(stack: Stack):
+    environment = batch.CfnServiceEnvironment(
+        stack, "Environment", service_environment_type="SAGEMAKER_TRAINING", capacity_limits=[]
+    )
+    policy = batch.CfnSchedulingPolicy(stack, "Policy")
+    with pytest.raises(ValueError, match="Stack/Queue is not valid") as refusal:
+        SageMakerTrainingQueue(stack, "Queue", service_environment=environment, scheduling_policy=policy)
+    assert str(refusal.value).splitlines()[1:] == [
+        "  - service_environment: a CfnServiceEnvironment has no service_environment_arn; take the ARN by "
+        "ServiceEnvironment.from_service_environment_arn(scope, id, ARN)",
+        "  - scheduling_policy: a CfnSchedulingPolicy has no scheduling_policy_arn; take the ARN by "
+        "QuotaShareSchedulingPolicy.from_scheduling_policy_arn(scope, id, ARN)",
+    ]
+    taken = ServiceEnvironment.from_service_environment_arn(stack, "Taken", environment.attr_service_environment_arn)
+    SageMakerTrainingQueue(
+        stack,
+        "Queue",
+        service_environment=taken,
+        scheduling_policy=QuotaShareSchedulingPolicy.from_scheduling_policy_arn(stack, "TakenPolicy", policy.attr_arn),
+    )
