@@ -7,7 +7,7 @@ from unittest.mock import patch
 from moto.cloudformation import models, parsing
 from moto.core.common_models import CloudFormationModel
 
-from policy_engine.emulator.cloudformation import rollback
+from policy_engine.emulator.cloudformation import change_sets, rollback
 from policy_engine.emulator.cloudformation.resource_map import OrderedResourceMap
 from policy_engine.emulator.cloudformation.resources import STACK_RESOURCES, StackResource
 
@@ -34,7 +34,10 @@ def stack_resources() -> Iterator[None]:
         replaced.enter_context(patch.object(models, "ResourceMap", OrderedResourceMap))
         for owner, operations in (
             (models.Stack, (rollback.create_resources, rollback.update)),
-            (models.CloudFormationBackend, (rollback.execute_change_set, rollback.delete_change_set)),
+            (
+                models.CloudFormationBackend,
+                (rollback.execute_change_set, change_sets.describe_change_set, change_sets.delete_change_set),
+            ),
         ):
             for operation in operations:
                 replaced.enter_context(patch.object(owner, operation.__name__, operation))

@@ -34,6 +34,19 @@ class OrderedResourceMap(ResourceMap):
         self._given_up: dict[str, StackResource] = {}
         """Replacements of an update that failed, by logical id: still there, and no longer the stack's."""
 
+        self._values_of_parameters: set[str] = set()
+
+    def parse_ssm_parameter(self, value: str, value_type: str) -> str:
+        """The value of a parameter in the parameter store.
+
+        For a parameter that keeps its previous value, moto gives that value where AWS gives the parameter's name.
+        """
+        if value in self._values_of_parameters:
+            return value
+        found = super().parse_ssm_parameter(value, value_type)
+        self._values_of_parameters.add(str(found))
+        return found
+
     def __getitem__(self, key: str) -> Any:  # noqa: ANN401 (moto's)
         """A resource, which is made if it is not there. Raises ResourceRefusedError."""
         try:
@@ -107,8 +120,7 @@ class OrderedResourceMap(ResourceMap):
             except ResourceRefusedError:
                 self._given_up = {other: self._put_back(other, before) for other, before in replaced.items()}
                 raise
-            present: Any = self._parsed_resources.get(name)
-            if original is not None and present.physical_resource_id != original.physical_resource_id:
+            if original is not None and _physical_id(self._parsed_resources[name]) != _physical_id(original):
                 changed.add(name)
                 if isinstance(original, StackResource):  # moto's own models have deleted theirs
                     replaced[name] = original
@@ -140,3 +152,8 @@ class OrderedResourceMap(ResourceMap):
             present = self._parsed_resources.pop(name, None)
             if present is not None and resources[name].get("DeletionPolicy") not in RETAINING:
                 self._delete_resource(present, dict(resources[name]))
+
+
+def _physical_id(resource: object) -> object:
+    """What `Ref` gives. Some of moto's models have none."""
+    return getattr(resource, "physical_resource_id", None)

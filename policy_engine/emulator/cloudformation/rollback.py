@@ -10,7 +10,6 @@ from policy_engine.emulator.cloudformation.resource_map import ResourceRefusedEr
 _create = Stack.create_resources
 _update = Stack.update
 _execute = CloudFormationBackend.execute_change_set
-_delete = CloudFormationBackend.delete_change_set
 
 
 def create_resources(self: Stack) -> None:
@@ -50,13 +49,6 @@ def execute_change_set(self: CloudFormationBackend, change_set_name: str, stack_
             _undo_creation(stack, error)
         else:
             _undo_update(stack, before, given, error)
-
-
-def delete_change_set(self: CloudFormationBackend, change_set_name: str) -> None:
-    """DeleteChangeSet: one that is not there is deleted already."""
-    names = {change_set.change_set_name for change_set in self.change_sets.values()}
-    if change_set_name in self.change_sets or change_set_name in names:
-        _delete(self, change_set_name)
 
 
 def _undo_creation(stack: Stack, error: ResourceRefusedError) -> None:
