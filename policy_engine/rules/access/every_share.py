@@ -23,7 +23,7 @@ class EveryShare(AccessRule):
     That no statement which allows `batch:SubmitServiceJob`, by its name or by a wildcard such as `batch:*`, has a
     resource whose `*` covers quota shares: `*`, `job-queue/*`, `job-queue/ml-*`, `job-queue/ml-queue*`,
     `job-queue/ml-queue/quota-share/*`. Statements with a condition on `aws:ResourceTag` are left alone, and
-    administrators' `"Action": "*"`.
+    administrators' `"Action": "*"`. Managed policies of AWS, such as AWSBatchFullAccess, are not looked into.
 
     ## Why it matters
 
