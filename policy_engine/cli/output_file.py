@@ -1,5 +1,6 @@
 """The file that a command writes its result to, if it is told one: whole or not at all, and none over another."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -8,6 +9,9 @@ from typing import BinaryIO, TextIO
 from policy_engine.files import writing
 
 STDIO = "-"
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]+")
+"""Hebrew, Arabic and the other scripts that are written so."""
+_LEFT_TO_RIGHT_MARK = "\u200e"
 
 
 class _OnlyTryingError(Exception):
@@ -33,8 +37,11 @@ def opened(output: str | None, *, force: bool) -> Iterator[BinaryIO | None]:
 def printable_on(stream: TextIO, text: str) -> str:
     """The text with plain characters for those that the stream cannot take, such as lines in a Windows code page.
 
-    Lines and blocks keep their shape in ASCII; what else the stream lacks is escaped.
+    Lines and blocks keep their shape in ASCII; what else the stream lacks is escaped. On a terminal, a name that is
+    written from right to left does not draw the columns after it to its other side.
     """
+    if stream.isatty():
+        text = _RIGHT_TO_LEFT.sub(rf"\g<0>{_LEFT_TO_RIGHT_MARK}", text)
     encoding = stream.encoding or "utf-8"
     try:
         text.encode(encoding)

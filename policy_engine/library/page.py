@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+from policy_engine.files import writing
 from policy_engine.library.columns import column_tables
 
 _START, _END = "<!-- columns -->", "<!-- end of columns -->"
@@ -19,4 +20,6 @@ def with_columns(page: str) -> str:
 
 if __name__ == "__main__":
     path = Path(sys.argv[1])
-    path.write_text(with_columns(path.read_text(encoding="utf-8")), encoding="utf-8")
+    text = with_columns(path.read_text(encoding="utf-8"))
+    with writing(path, overwrite=True) as file:
+        file.write(text.encode())

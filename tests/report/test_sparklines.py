@@ -108,6 +108,19 @@ def test_a_terminal_without_blocks_gets_plain_characters(encoding: str):
     assert printable_on(io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), BLOCKS) == BLOCKS
 
 
+class Terminal(io.TextIOWrapper):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_on_a_terminal_names_from_right_to_left_keep_the_order_of_columns():
+    row = "\u05e2\u05d1\u05d5\u05d3\u05d4-7 00:01:00 0.1"
+    shown = printable_on(Terminal(io.BytesIO(), encoding="utf-8"), row)
+    assert shown == "\u05e2\u05d1\u05d5\u05d3\u05d4\u200e-7 00:01:00 0.1"
+    assert cell_len(shown) == cell_len(row)
+    assert printable_on(io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), row) == row
+
+
 NAMES = {
     "wide": "作業" * 60,
     "wide and narrow": "学習-model ジョブ-7 " * 12,
