@@ -1,6 +1,8 @@
 """The emulator's time, in whole milliseconds since 1970-01-01 UTC. It never goes back."""
 
 import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Protocol
 
 _2026 = 1_767_225_600_000
@@ -13,6 +15,14 @@ class Clock(Protocol):
         """The present millisecond."""
         ...
 
+    def held(self) -> AbstractContextManager[None]:
+        """In this block it stands still: a call happens at one moment."""
+        ...
+
+    def waited(self) -> float:
+        """Seconds as whoever calls sees them go by, from some moment on."""
+        ...
+
 
 class RunningClock:
     """A clock that runs by itself from the present time on, `speed` times as fast as time itself."""
@@ -23,10 +33,26 @@ class RunningClock:
         self._speed = speed
         self._started_at = time.time_ns() // 1_000_000
         self._started = time.monotonic()
+        self._held_at: int | None = None
 
     def now(self) -> int:
         """The present millisecond."""
+        if self._held_at is not None:
+            return self._held_at
         return self._started_at + int((time.monotonic() - self._started) * 1000 * self._speed)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """In this block it stands still. Blocks may be in each other, in one thread at a time."""
+        outer, self._held_at = self._held_at, self.now()
+        try:
+            yield
+        finally:
+            self._held_at = outer
+
+    def waited(self) -> float:
+        """Seconds, not accelerated."""
+        return time.monotonic()
 
 
 class SteppedClock:
@@ -38,6 +64,14 @@ class SteppedClock:
     def now(self) -> int:
         """The present millisecond."""
         return self._now
+
+    def held(self) -> AbstractContextManager[None]:
+        """It stands still in any block."""
+        return nullcontext()
+
+    def waited(self) -> float:
+        """Seconds by which it was advanced."""
+        return self._now / 1000
 
     def advance(self, milliseconds: int) -> None:
         """Go on by so many milliseconds. Raises ValueError if that is back."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from policy_engine.assumptions import Assumptions
+from policy_engine.emulator.faults import Outages
 from policy_engine.emulator.schedule import Schedule
 from policy_engine.emulator.submissions import Submission, Submissions
 from policy_engine.scheduler import replay
@@ -49,16 +50,19 @@ class QueueHistory:
         capacity: Mapping[str, int],
         time_limits: Sequence[TimeLimit],
         assumptions: Assumptions,
+        outages: Outages | None = None,
     ) -> None:
         self.started_at = started_at
         self._first_capacity = dict(capacity)
         self._capacity = dict(capacity)
         self._time_limits = tuple(time_limits)
         self._assumptions = assumptions
+        self._outages = Outages() if outages is None else outages
         self._shares: dict[str, None] = {}
         self._submissions = Submissions(started_at)
         self._events: list[ControlEvent] = []
         self._last: tuple[int | None, Schedule] | None = None
+        self._outages_replayed = 0
 
     def set_share(self, name: str, terms: ShareTerms, at: int) -> None:
         """A share was created, or has new terms."""
@@ -138,11 +142,15 @@ class QueueHistory:
         return max(0, at - self.started_at)
 
     def _replayed(self, until: int | None) -> Schedule:
+        if self._outages_replayed != len(self._outages):
+            self._last = None
         if self._last is None or self._last[0] != until:
             trace = self._submissions.as_trace()
             # A queue is replayed at nearly every call, so machine code pays from the first job on, if it is there.
             use_compiled = True if is_kept() else None
-            outcome = replay(self._topology(), trace, events=self._events, until=until, use_compiled=use_compiled)
+            events = [*self._outages.events(self.started_at), *self._events]
+            outcome = replay(self._topology(), trace, events=events, until=until, use_compiled=use_compiled)
+            self._outages_replayed = len(self._outages)
             self._last = until, Schedule(outcome, self.started_at)
         return self._last[1]
 

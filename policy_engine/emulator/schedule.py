@@ -1,6 +1,6 @@
 """What a replay says of each job at its end, in the API's words."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from policy_engine.scheduler import NEVER, AttemptOutcome, JobStatus, Outcome, Reason
 from policy_engine.scheduler.reasons import STATUS_REASON
+from policy_engine.trace import Unavailable
 
 
 class ServiceJobStatus(StrEnum):
@@ -196,9 +197,18 @@ class Schedule:
             return ServiceJobStatus.RUNNING
         trace = self.outcome.trace
         units = tuple(trace.units[unit] for unit in np.flatnonzero(trace.needs[trace.need[row]]))
+        scheduled_at = int(self.outcome.attempts.scheduled_at[latest])
         provisioning, _ = self.outcome.assumptions.latency(units)
-        provisioned = now >= int(self.outcome.attempts.scheduled_at[latest]) + provisioning
-        return ServiceJobStatus.STARTING if provisioned else ServiceJobStatus.SCHEDULED
+        if now < scheduled_at + provisioning or self._is_unavailable(units, scheduled_at):
+            return ServiceJobStatus.SCHEDULED
+        return ServiceJobStatus.STARTING
+
+    def _is_unavailable(self, units: Sequence[str], at: int) -> bool:
+        """Whether SageMaker lacked one of these units then."""
+        return any(
+            isinstance(event, Unavailable) and event.unit in units and event.at <= at < event.until
+            for event in self.outcome.events
+        )
 
     def _moment(self, at: int) -> int | None:
         return None if at == NEVER else self._started_at + at

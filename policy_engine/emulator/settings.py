@@ -5,6 +5,7 @@ from threading import RLock
 
 from policy_engine.assumptions import Assumptions
 from policy_engine.emulator.clock import Clock
+from policy_engine.emulator.faults import Outages, Throttle
 
 DEFAULT_RUNTIME = 300_000
 DEFAULT_SETTLING = 1_000
@@ -20,5 +21,9 @@ class Settings:
     """What a job runs whose request does not say it."""
     settling: int = DEFAULT_SETTLING
     """How long a resource is CREATING, UPDATING or DELETING."""
+    throttle: Throttle | None = None
+    """Refuses what is submitted too fast."""
+    outages: Outages = field(default_factory=Outages)
+    """When SageMaker does not have which unit."""
     lock: RLock = field(default_factory=RLock)
     """Held during each call: moto's server answers calls in threads."""

@@ -7,6 +7,9 @@ INSUFFICIENT_INSTANCE_CAPACITY = "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY"
 SERVICE_ENVIRONMENT_MAX_RESOURCE = "MISCONFIGURATION:SERVICE_ENVIRONMENT_MAX_RESOURCE"
 QUOTA_MANAGEMENT_LIMIT_EXCEEDED = "MISCONFIGURATION:QUOTA_MANAGEMENT_LIMIT_EXCEEDED"
 
+NO_INSTANCES = f"{INSUFFICIENT_INSTANCE_CAPACITY} - Unable to provision requested compute resources"
+"""Shown for a job that SageMaker has no instances for, until it is dispatched again."""
+
 ABOVE_ENVIRONMENT = (
     f"{SERVICE_ENVIRONMENT_MAX_RESOURCE} - Service environment(s) associated with the job queue cannot meet the "
     "capacity requirement of the job."

@@ -34,12 +34,12 @@ def read(path: Path) -> ScenarioFile:
 
 
 def can_be_called(scenario: Scenario) -> bool:
-    """Whether AWS's API can make this happen: no SageMaker out of capacity, nothing about jobs not yet submitted."""
+    """Whether calls can make this happen: nothing about jobs not yet submitted, no share that is not ENABLED."""
     trace = scenario.trace
     submitted = dict(zip(trace.job_id.to_list(), trace.submitted_at.tolist(), strict=True))
     about_jobs = [event for event in scenario.events if isinstance(event, UpdatePriority | Terminate)]
     return (
-        not any(isinstance(event, Unavailable | SetShareState) for event in scenario.events)
+        not any(isinstance(event, SetShareState) for event in scenario.events)
         and all(owned.share.state is ShareState.ENABLED for owned in scenario.topology.quota_shares())
         and all(submitted[event.job] < event.at for event in about_jobs)
         and all(timeout == NONE or timeout % 1000 == 0 for timeout in trace.attempt_timeout.tolist())
@@ -121,6 +121,8 @@ class Caller:
                 )
             case UpdateShare():
                 self._batch.update_quota_share(quotaShareArn=self._shares[event.share], **self._changed(event))
+            case Unavailable(unit=unit, at=at, until=until):
+                self._queue.emulator.make_unavailable(unit, (until - at) / 1000)
             case _:
                 raise TypeError(event)
 

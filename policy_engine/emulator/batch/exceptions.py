@@ -1,4 +1,4 @@
-"""Errors that AWS Batch answers with. All of quota management's are a ClientException, with status 400."""
+"""Errors that AWS Batch answers with. All of quota management's are a ClientException, with status 400, but for throttling."""
 
 from moto.batch.exceptions import ClientException
 
@@ -8,6 +8,16 @@ class AlreadyExistsError(ClientException):
 
     def __init__(self) -> None:
         super().__init__("Object already exists")
+
+
+class TooManyRequestsError(ClientException):
+    """A call came too soon after others. AWS's SDKs know the code, and try again by themselves."""
+
+    TYPE = "TooManyRequestsException"
+    STATUS = 429
+
+    def __init__(self) -> None:
+        super().__init__("Too Many Requests")
 
 
 class NotFoundError(ClientException):

@@ -8,7 +8,7 @@ from moto.batch.exceptions import ClientException
 from moto.batch.responses import BatchResponse
 from moto.core.common_types import TYPE_RESPONSE
 
-from policy_engine.emulator.batch.exceptions import AlreadyExistsError
+from policy_engine.emulator.batch.exceptions import AlreadyExistsError, TooManyRequestsError
 from policy_engine.emulator.batch.models import QuotaManagementBackend
 from policy_engine.emulator.batch.models.job_filters import read_selection
 from policy_engine.emulator.batch.models.job_queues import TRAINING
@@ -24,8 +24,9 @@ class QuotaManagementResponse(BatchResponse):
         return cast("QuotaManagementBackend", self.batch_backend)
 
     def call_action(self) -> TYPE_RESPONSE:
-        """Answer. One call at a time: moto's server has a thread for each."""
-        with self.backend.emulation.lock:
+        """Answer. One call at a time, at one moment: moto's server has a thread for each."""
+        emulation = self.backend.emulation
+        with emulation.lock, emulation.clock.held():
             return super().call_action()
 
     def createserviceenvironment(self) -> str:
@@ -174,6 +175,9 @@ class QuotaManagementResponse(BatchResponse):
         return _answer()
 
     def submitservicejob(self) -> str:
+        throttle = self.backend.emulation.throttle
+        if throttle is not None and not throttle.admits(self.backend.account_id, self.backend.region_name):
+            raise TooManyRequestsError
         job = self.backend.submit_service_job(self._checked("SubmitServiceJob"), len(self._body.encode()))
         return _answer(jobArn=job.arn, jobName=job.name, jobId=job.job_id)
 

@@ -125,6 +125,7 @@ class JobQueueBackend(ServiceEnvironmentBackend, SchedulingPolicyBackend):
                 capacity=environment.capacity,
                 time_limits=limits,
                 assumptions=self.emulation.assumptions,
+                outages=self.emulation.outages,
             ),
             lifecycle=Lifecycle(self.emulation),
         )

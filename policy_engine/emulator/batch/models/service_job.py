@@ -9,6 +9,7 @@ from policy_engine.emulator.schedule import Attempt, JobState, Schedule, Service
 from policy_engine.emulator.training_request import TrainingRequest
 from policy_engine.scheduler import AttemptOutcome, Reason
 from policy_engine.scheduler.reasons import SIMULATED
+from policy_engine.topology.status_reasons import NO_INSTANCES
 
 RECENT_PREEMPTIONS = 10
 """Preempted attempts that are described. AWS does not publish how many it shows."""
@@ -19,6 +20,7 @@ _ATTEMPT_REASONS = {
     AttemptOutcome.SUCCEEDED: f"{_FROM_SAGEMAKER}{SIMULATED}the training job has completed.",
     AttemptOutcome.FAILED: f"{_FROM_SAGEMAKER}{SIMULATED}the training job has failed, as its request says.",
     AttemptOutcome.PREEMPTED: f"{SIMULATED}preempted.",
+    AttemptOutcome.NO_CAPACITY: NO_INSTANCES,
     AttemptOutcome.TIMED_OUT: f"{SIMULATED}the attempt ran as long as its timeout allows.",
 }
 
