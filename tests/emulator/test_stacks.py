@@ -294,3 +294,37 @@ def test_moto_s_own_queues_are_still_moto_s(batch_quota: Emulator) -> None:
     reasons = [event.get("ResourceStatusReason") for event in events]
     assert "At least 1 compute environment must be provided" in reasons
     assert cloudformation.describe_stacks()["Stacks"][0]["StackStatus"] == "ROLLBACK_COMPLETE"
+
+
+def test_a_managed_policy_follows_the_template_and_goes_with_the_stack(batch_quota: Emulator) -> None:
+    iam, cloudformation = client("iam"), client("cloudformation")
+    for name in ("first", "second"):
+        iam.create_role(RoleName=name, AssumeRolePolicyDocument='{"Statement": []}')
+
+    def template(action: str, role: str, **more: str) -> str:
+        statement = {"Effect": "Allow", "Action": action, "Resource": "*"}
+        document = {"Version": "2012-10-17", "Statement": [statement]}
+        properties = {"PolicyDocument": document, "Roles": [role], **more}
+        return json.dumps({"Resources": {"Policy": {"Type": "AWS::IAM::ManagedPolicy", "Properties": properties}}})
+
+    def policy_of(role: str) -> tuple[str, str]:
+        """The name of the role's only policy, and what it allows."""
+        (attached,) = iam.list_attached_role_policies(RoleName=role)["AttachedPolicies"]
+        arn = attached["PolicyArn"]
+        version = iam.get_policy(PolicyArn=arn)["Policy"]["DefaultVersionId"]
+        document = iam.get_policy_version(PolicyArn=arn, VersionId=version)["PolicyVersion"]["Document"]
+        return attached["PolicyName"], document["Statement"][0]["Action"]
+
+    cloudformation.create_stack(StackName="stack", TemplateBody=template("batch:SubmitServiceJob", "first"))
+    name, action = policy_of("first")
+    assert action == "batch:SubmitServiceJob"
+    for number in range(7):  # IAM keeps five versions
+        cloudformation.update_stack(StackName="stack", TemplateBody=template(f"batch:Action{number}", "second"))
+    assert iam.list_attached_role_policies(RoleName="first")["AttachedPolicies"] == []
+    assert policy_of("second") == (name, "batch:Action6")
+    renamed = template("batch:List*", "second", ManagedPolicyName="named")
+    cloudformation.update_stack(StackName="stack", TemplateBody=renamed)
+    assert policy_of("second") == ("named", "batch:List*")
+    cloudformation.delete_stack(StackName="stack")
+    assert iam.list_attached_role_policies(RoleName="second")["AttachedPolicies"] == []
+    assert iam.list_policies(Scope="Local")["Policies"] == []

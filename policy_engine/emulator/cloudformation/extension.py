@@ -1,6 +1,6 @@
 """Puts the resources of quota management into moto's CloudFormation, for as long as they are wanted."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from unittest.mock import patch
 
@@ -8,10 +8,12 @@ from moto.cloudformation import models, parsing
 from moto.core.common_models import CloudFormationModel
 
 from policy_engine.emulator.cloudformation import change_sets, rollback
+from policy_engine.emulator.cloudformation.managed_policies import StackManagedPolicy
 from policy_engine.emulator.cloudformation.resource_map import OrderedResourceMap
 from policy_engine.emulator.cloudformation.resources import STACK_RESOURCES, StackResource
 
 Model = type[CloudFormationModel] | type[StackResource]
+_MODELS: Mapping[str, Model] = {**STACK_RESOURCES, StackManagedPolicy.cloudformation_type(): StackManagedPolicy}
 
 
 @contextmanager
@@ -21,12 +23,12 @@ def stack_resources() -> Iterator[None]:
 
     def model_list() -> list[Model]:
         return [
-            *(model for model in own_list() if model.cloudformation_type() not in STACK_RESOURCES),
-            *STACK_RESOURCES.values(),
+            *(model for model in own_list() if model.cloudformation_type() not in _MODELS),
+            *_MODELS.values(),
         ]
 
     def model_map() -> dict[str, Model]:
-        return {**own_map(), **STACK_RESOURCES}
+        return {**own_map(), **_MODELS}
 
     with ExitStack() as replaced:
         for name, value in (("get_model_list", model_list), ("get_model_map", model_map)):
