@@ -22,6 +22,7 @@ from policy_engine.template.clashes import name_clashes
 from policy_engine.template.declared import completed
 from policy_engine.template.document import TemplateDocument, open_template
 from policy_engine.template.nodes import Json
+from policy_engine.template.parts import part_problems
 from policy_engine.template.places import Places
 from policy_engine.template.problems import TemplateProblem
 from policy_engine.template.queues import Linking, QueueResources
@@ -121,6 +122,7 @@ def _read(together: Together, sources: SourceMap) -> TemplateReading:
     problems = [_loop(place) for scope in together.scopes.values() for place in loops_in(scope)]
     problems += name_clashes(resources, {name: together.surely_same_account(name) for name in together.scopes})
     managed = list(linking.queues())
+    problems += part_problems(managed)
     for found in managed:
         topology, places, of_queue = topology_of(found, sources)
         problems += of_queue

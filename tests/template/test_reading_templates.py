@@ -325,6 +325,29 @@ def test_queues_without_quota_management_are_left_out(changes: dict[str, Json]):
     assert (reading.queues, reading.findings) == ((), ())
 
 
+@pytest.mark.parametrize(
+    ("policy", "told"),
+    [
+        ({"Fn::GetAtt": "Fair.Arn"}, [("QM004", "Fair", "")]),
+        (None, [("QM004", "Queue", "")]),
+        ("arn:aws:batch:eu-west-1:111122223333:scheduling-policy/elsewhere", []),
+    ],
+)
+def test_a_queue_with_shares_is_told_if_its_policy_is_none_for_shares(policy: Json, told: list[tuple[str, str, str]]):
+    data = template(Search=share(), Fair={"Type": "AWS::Batch::SchedulingPolicy", "Properties": {}})
+    data["Resources"]["Queue"]["Properties"]["SchedulingPolicyArn"] = policy
+    reading = read_template(data)
+    assert problems(reading) == told
+    assert len(reading.queues) == 1
+
+
+def test_a_service_environment_of_two_queues_is_told():
+    data = template(Search=share())
+    another = dict(data["Resources"]["Queue"]["Properties"], JobQueueName="another")
+    data["Resources"]["Another"] = {"Type": "AWS::Batch::JobQueue", "Properties": another}
+    assert problems(read_template(data)) == [("QM003", "Another", "Properties.ServiceEnvironmentOrder")]
+
+
 def test_shares_without_the_tag_of_a_team_are_of_no_team():
     tagged = share(
         "tagged", Tags={"batch-quota:team": "vision", "cost-center": 4711, "stack": {"Ref": "AWS::StackName"}}
