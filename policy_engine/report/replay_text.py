@@ -14,6 +14,7 @@ from policy_engine.assessment.measuring import still_waiting
 from policy_engine.report.assumptions_text import departures
 from policy_engine.report.cost_text import costs_section
 from policy_engine.report.livelock_text import cycle, remedies, why
+from policy_engine.report.loss_text import losses_section
 from policy_engine.report.tables import amounts_table, hanging, more, rendered, section
 from policy_engine.report.use_text import use_section
 from policy_engine.report.verdict_text import expectations_section
@@ -54,6 +55,7 @@ def _parts(assessment: Assessment, preemptions: int) -> Iterator[RenderableType]
     yield from costs_section(assessment.costs)
     yield from _troubles(outcome)
     yield from _preemptions(outcome, preemptions)
+    yield from losses_section(outcome)
     yield from _livelocks(assessment.livelocks)
     yield from expectations_section(assessment.verdicts)
 

@@ -121,6 +121,24 @@ def test_as_many_preemptions_are_listed_as_asked_for():
     assert "for job " not in text_of(scenario, preemptions=0)
 
 
+def test_the_jobs_that_lost_most_are_named_with_the_largest_loss_first():
+    lost = section(text_of(day_of_two_teams()), "Jobs that lost most")
+    assert re.search(r"^big +vision-batch +SUCCEEDED +4 +20\.4$", lost, re.MULTILINE)
+    amounts = [float(amount) for amount in re.findall(r"[A-Z]+ +\d+ +([\d.]+)$", lost, re.MULTILINE)]
+    assert amounts == sorted(amounts, reverse=True)
+    assert len(amounts) == 2
+
+
+def test_where_nothing_is_lost_no_job_is_named():
+    kept = make_scenario(
+        {G5: 1},
+        {"a": share({G5: 1}, RESERVE, in_share_preemption=True)},
+        [Row("j", "a", 0, {G5: 1}, 900, checkpoint="on_stop"), Row("k", "a", 60, {G5: 1}, 9, priority=1)],
+    )
+    assert "Preemptions: 1," in text_of(kept)
+    assert "Jobs that lost most" not in text_of(kept)
+
+
 def test_without_preemptions_that_is_said():
     scenario = make_scenario({G5: 1}, {"a": share({G5: 1}, RESERVE)}, [Row("j", "a", 0, {G5: 1}, 9)])
     assert section(text_of(scenario), "Preemptions") == "\nnone"
