@@ -27,7 +27,7 @@ TEMPLATE := cdk.out/ml-training.template.json
 
 .PHONY: help
 help: ## List these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
 # --- What a newcomer runs ---
 
@@ -82,6 +82,10 @@ pytest: $(INSTALLED_DEV) $(POLICY_EVALUATOR) ## Run all tests that are not slow
 .PHONY: pytest-all
 pytest-all: $(INSTALLED_DEV) $(INSTALLED_DOCS) $(POLICY_EVALUATOR) ## Run all tests
 	@$(call run,pytest -n $(WORKERS))
+
+.PHONY: e2e
+e2e: $(INSTALLED_DEV) ## Deploy the app into the emulator, use it, change it and destroy it
+	@$(call run,pytest -s tests/e2e)
 
 # --- What a contributor runs ---
 
