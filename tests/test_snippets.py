@@ -37,8 +37,8 @@ OWN = {
     "topology.md": "topology/test_topology_page.py",
 }
 """Pages whose programs, and whose commands with their output, have tests of their own."""
-OTHER_PROGRAMS = {"aws", "cdk", "git", "make", "pip", "pytest"}
-"""What is not ours, and needs an account, a network or another checkout."""
+OTHER_PROGRAMS = {"aws", "cd", "cdk", "export", "git", "make", "pip", "pytest"}
+"""The shell's own, and what is not ours and needs an account, a network or another checkout."""
 NOT_HERE = {"emulate": "serves until it is stopped", "prices": "asks AWS"}
 """Our commands whose arguments are checked without running them."""
 PHILLY = "job_id,submit_s,duration_s,gpus,team\na,0,60,1,vc1\n"
