@@ -39,7 +39,8 @@ def places(navigation: object) -> Iterator[str]:
 def test_the_navigation_leads_to_every_page_of_the_guide_and_the_reference(assembled: dict[str, str]):
     guide = {place for place in assembled if re.fullmatch(r"(docs|reference)/[^/]+\.md|[^/]+\.md", place)}
     listed = list(places(CONFIG["nav"]))
-    assert set(listed) - {"docs/rules/README.md", "docs/rules/suppressing.md"} == guide
+    assert guide - set(listed) == set(), "name them under nav in mkdocs.yml"
+    assert set(listed) - {"docs/rules/README.md", "docs/rules/suppressing.md"} <= guide
     assert len(listed) == len(set(listed))
     assert set(listed) <= set(assembled)
 
