@@ -4,13 +4,15 @@ import ipaddress
 import signal
 import sys
 from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
 from threading import Event
 
 import click
 
 from policy_engine.assumptions import Assumptions
 from policy_engine.cli.assume import assume_option, with_assumed
-from policy_engine.cli.failures import UNUSABLE
+from policy_engine.cli.failures import UNUSABLE, unusable_input
 from policy_engine.cli.interruption import ending_at_once
 from policy_engine.durations import parse_milliseconds
 from policy_engine.topology.instance_types import training_instance_types
@@ -27,6 +29,8 @@ job runs, as a hyperparameter or environment variable BATCH_QUOTA_RUNTIME, such 
 Examples:
   batch-quota emulate --port 5000 --speed 60
   batch-quota emulate --assume stop_seconds=30s --runtime 2m
+  batch-quota emulate --state emulator.state --throttle 5
+  batch-quota emulate --unavailable ml.p5.48xlarge=30m@10m
 """
 
 
@@ -36,6 +40,31 @@ def _milliseconds(_context: click.Context, _option: click.Parameter, text: str) 
         return parse_milliseconds(float(text) if text.replace(".", "", 1).isdecimal() else text)
     except ValueError as error:
         raise click.BadParameter(str(error)) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Shortage:
+    """SageMaker lacks a unit for some ms, some ms after the start."""
+
+    unit: str
+    duration: int
+    after: int
+
+
+def _shortages(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> tuple[Shortage, ...]:
+    """Read `ml.p5.48xlarge=30m` and `ml.p5.48xlarge=30m@10m`."""
+    return tuple(_shortage(context, option, text) for text in texts)
+
+
+def _shortage(context: click.Context, option: click.Parameter, text: str) -> Shortage:
+    unit, equals, when = text.partition("=")
+    duration, _, after = when.partition("@")
+    if not unit.startswith("ml.") or not equals:
+        raise click.BadParameter(f"expected an instance type and a duration, such as ml.p5.48xlarge=30m, not {text!r}")
+    lasts, begins = _milliseconds(context, option, duration), _milliseconds(context, option, after or "0")
+    if lasts == 0:
+        raise click.BadParameter(f"{text}: expected a duration of more than 0")
+    return Shortage(unit, lasts, begins)
 
 
 @click.command("emulate", help=_HELP)
@@ -51,26 +80,76 @@ def _milliseconds(_context: click.Context, _option: click.Parameter, text: str) 
 @click.option(
     "--runtime", callback=_milliseconds, default="5m", show_default=True, help="What jobs run that do not say it."
 )
+@click.option(
+    "--settling",
+    callback=_milliseconds,
+    default="1s",
+    show_default=True,
+    help="How long each resource is CREATING, UPDATING or DELETING.",
+)
+@click.option(
+    "--throttle",
+    type=click.IntRange(min=1),
+    metavar="RATE",
+    help="Refuse what is submitted faster, in jobs a second; AWS's rate is 5.",
+)
+@click.option(
+    "--unavailable",
+    "shortages",
+    multiple=True,
+    metavar="TYPE=FOR[@AFTER]",
+    callback=_shortages,
+    help="SageMaker has no instances of this type for so long, from the start or later on. May be repeated.",
+)
+@click.option(
+    "--state",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Keep all calls in this file, and go on from those that it has.",
+)
 @assume_option
-def command(*, port: int, host: str, speed: float, runtime: int, assumed: tuple[str, ...]) -> None:
+def command(
+    *,
+    port: int,
+    host: str,
+    speed: float,
+    runtime: int,
+    settling: int,
+    throttle: int | None,
+    shortages: tuple[Shortage, ...],
+    state: Path | None,
+    assumed: tuple[str, ...],
+) -> None:
     """Serve until interrupted."""
     assumptions = with_assumed(Assumptions(), assumed, training_instance_types())
     try:
         from policy_engine.emulator.clock import RunningClock
-        from policy_engine.emulator.server import serving
+        from policy_engine.emulator.faults import Outage, Throttle
+        from policy_engine.emulator.server import AddressError, serving
         from policy_engine.emulator.settings import Settings
     except ImportError as error:
         click.echo(f"error: {error}; the emulator comes with `pip install 'batch-quota[emulator]'`", err=True)
         sys.exit(UNUSABLE)
     _compile()
-    settings = Settings(clock=RunningClock(speed), assumptions=assumptions, default_runtime=runtime)
+    clock = RunningClock(speed)
+    settings = Settings(
+        clock=clock,
+        assumptions=assumptions,
+        default_runtime=runtime,
+        settling=settling,
+        throttle=None if throttle is None else Throttle(throttle, clock.waited),
+    )
+    outages = [Outage(unit=each.unit, since=each.after, until=each.after + each.duration) for each in shortages]
     try:
-        with serving(settings, host, port) as bound:
+        with (
+            unusable_input(),
+            serving(settings, clock, host, port, state=state, outages=outages, note=_note) as bound,
+        ):
             ended = _end_asked_for()
-            _announce(host, bound)
+            _announce(host, bound, state)
             ended.wait()
-    except OSError as error:
-        click.echo(f"error: cannot listen at {host}:{port}: {error.strerror or error}; --port names another", err=True)
+    except AddressError as error:
+        click.echo(f"error: cannot listen at {host}:{port}: {error}; --port names another", err=True)
         sys.exit(UNUSABLE)
 
 
@@ -84,13 +163,18 @@ def _compile() -> None:
             kernel()
 
 
-def _announce(host: str, port: int) -> None:
+def _note(text: str) -> None:
+    click.echo(f"note: {text}", err=True)
+
+
+def _announce(host: str, port: int, state: Path | None) -> None:
     shown = "localhost" if host == _LOOPBACK else host
     click.echo(f"AWS_ENDPOINT_URL=http://{shown}:{port}")
     sys.stdout.flush()
     if not _is_loopback(host):
         click.echo(f"warning: everybody who can reach {host} can use it", err=True)
-    click.echo("serving; Ctrl-C ends it, and forgets everything", err=True)
+    then = "forgets everything" if state is None else f"{state} has all that it was told"
+    click.echo(f"serving; Ctrl-C ends it, and {then}", err=True)
 
 
 def _is_loopback(host: str) -> bool:

@@ -30,7 +30,7 @@ class RunningClock:
     def __init__(self, speed: float = 1) -> None:
         if not speed > 0:
             raise ValueError(f"a clock's speed must be more than 0, not {speed}")
-        self._speed = speed
+        self.speed = speed
         self._started_at = time.time_ns() // 1_000_000
         self._started = time.monotonic()
         self._held_at: int | None = None
@@ -39,12 +39,17 @@ class RunningClock:
         """The present millisecond."""
         if self._held_at is not None:
             return self._held_at
-        return self._started_at + int((time.monotonic() - self._started) * 1000 * self._speed)
+        return self._started_at + int((time.monotonic() - self._started) * 1000 * self.speed)
+
+    def go_on_from(self, now: int) -> None:
+        """Run on from a millisecond that is not in its past."""
+        self._started_at = now
+        self._started = time.monotonic()
 
     @contextmanager
-    def held(self) -> Iterator[None]:
-        """In this block it stands still. Blocks may be in each other, in one thread at a time."""
-        outer, self._held_at = self._held_at, self.now()
+    def held(self, at: int | None = None) -> Iterator[None]:
+        """In this block it stands still, here or at `at`. Blocks may be in each other, in one thread at a time."""
+        outer, self._held_at = self._held_at, self.now() if at is None else at
         try:
             yield
         finally:

@@ -2,36 +2,75 @@
 
 import logging
 import socket
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from threading import Thread
+from wsgiref.types import WSGIApplication
 
-from moto.server import ThreadedMotoServer
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
+from werkzeug.serving import make_server
 
+from policy_engine.emulator.clock import RunningClock
 from policy_engine.emulator.extension import quota_management
+from policy_engine.emulator.faults import Outage
 from policy_engine.emulator.settings import Settings
+from policy_engine.emulator.state.recording import kept_in
+
+_POLL_SECONDS = 0.05
+"""How soon the server notices that it is to end."""
+
+
+class AddressError(Exception):
+    """The address cannot be listened at."""
 
 
 @contextmanager
-def serving(settings: Settings, host: str, port: int) -> Iterator[int]:
+def serving(
+    settings: Settings,
+    clock: RunningClock,
+    host: str,
+    port: int,
+    *,
+    state: Path | None = None,
+    outages: Sequence[Outage] = (),
+    note: Callable[[str], None] = lambda _text: None,
+) -> Iterator[int]:
     """All of moto, with quota management, at this address; port 0 is any that is free. Yields the port.
 
-    Raises OSError if the address cannot be had.
+    `clock` is that of the settings. `state` is the file that calls are kept in. The times of `outages` count from the
+    start of the server. `note` is told what a user should know. Raises AddressError, OSError if the file cannot be had,
+    InputError if it cannot be used.
     """
     _check_address(host, port)
     # A line for each request hides what matters; moto's own errors still come through.
     logging.getLogger("werkzeug").setLevel(logging.WARNING)
-    with quota_management(settings):
-        server = ThreadedMotoServer(host, port, verbose=False)
-        server.start()
+    application: WSGIApplication = DomainDispatcherApplication(create_backend_app)
+    with ExitStack() as stack:
+        stack.enter_context(quota_management(settings))
+        if state is not None:
+            application = stack.enter_context(kept_in(state, application, settings, clock, outages=outages, note=note))
+        else:
+            for each in outages:
+                now = clock.now()
+                settings.outages.add(Outage(unit=each.unit, since=now + each.since, until=now + each.until))
+        server = make_server(host, port, application, threaded=True, request_handler=MotoRequestHandler)
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": _POLL_SECONDS}, daemon=True)
+        thread.start()
         try:
-            yield server.get_host_and_port()[1]
+            yield server.port
         finally:
-            server.stop()
+            server.shutdown()
+            thread.join()
+            server.server_close()
 
 
 def _check_address(host: str, port: int) -> None:
-    """Bind the address and let it go: moto's server would wait for ever for one that it cannot have."""
-    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    with socket.socket(family, kind, protocol) as trial:
-        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        trial.bind(address)
+    """Bind the address and let it go: werkzeug's server would end the process for one that it cannot have."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as trial:
+            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            trial.bind(address)
+    except OSError as error:
+        raise AddressError(error.strerror or str(error)) from error

@@ -1,4 +1,4 @@
-"""Errors that AWS Batch answers with. All of quota management's are a ClientException, with status 400, but for throttling."""
+"""Errors that AWS Batch answers with. All but throttling are a ClientException, with status 400."""
 
 from moto.batch.exceptions import ClientException
 
