@@ -103,7 +103,7 @@ def shown(server: Server, jobs: list[str]) -> dict[str, Any]:
         "objects": server.client("s3").list_objects_v2(Bucket="bucket"),
         "object": server.client("s3").get_object(Bucket="bucket", Key="a key/\N{SNOWMAN}")["Body"].read(),
     }
-    return json.loads(json.dumps(answers, default=repr_but_of_times), object_hook=without_metadata)
+    return dict(json.loads(json.dumps(answers, default=repr_but_of_times), object_hook=without_metadata))
 
 
 def without_metadata(members: dict[str, Any]) -> dict[str, Any]:
