@@ -15,6 +15,13 @@ _WHERE_MOTO_HAS_THEM = ("moto.batch", "moto.batch.models", "moto.batch.responses
 Backends = BackendDict[QuotaManagementBackend]
 
 
+def announce(backends: Backends) -> None:
+    """Let AWS Batch tell EventBridge and SageMaker what has happened up to now."""
+    for regions in list(backends.values()):
+        for backend in list(regions.values()):
+            backend.announce()
+
+
 @contextmanager
 def quota_management(settings: Settings) -> Iterator[Backends]:
     """In this block `batch` of moto has quota management, in `mock_aws` and in moto's server alike; so do stacks."""

@@ -121,6 +121,11 @@ class QueueHistory:
         else:
             self._add(Terminate(at=self._since_start(at), job=job_id))
 
+    @property
+    def has_jobs(self) -> bool:
+        """Whether a job was ever submitted."""
+        return len(self._submissions) > 0
+
     def schedule(self, now: int) -> Schedule:
         """What has become of all jobs when `now` begins."""
         return self._replayed(self._since_start(now) - 1)

@@ -46,6 +46,8 @@ class Attempt:
     number: int
     """From 0."""
     scheduled_at: int
+    starting_at: int | None
+    """When its instances are there; None also if SageMaker lacked them."""
     running_at: int | None
     stopped_at: int | None
     outcome: AttemptOutcome
@@ -98,6 +100,11 @@ class Schedule:
         """The moment, or that of the last event if the replay went on as long as there was any. ms since 1970."""
         return self._started_at + self.outcome.ended_at
 
+    @property
+    def started_at(self) -> int:
+        """When the queue was created. ms since 1970."""
+        return self._started_at
+
     def shows_the_same_as(self, other: "Schedule") -> bool:
         """Whether all jobs have had the same attempts, and have the same status."""
         mine, others = self.outcome, other.outcome
@@ -126,6 +133,16 @@ class Schedule:
         """A job's status alone, which costs less than its state."""
         row = self._rows.get(job_id)
         return _NOT_SEEN_YET.status if row is None else self._statuses[row]
+
+    def knows(self, job_id: str) -> bool:
+        """Whether a job is one of the queue's, and came before the replay's end."""
+        return job_id in self._rows
+
+    def blocked(self) -> dict[str, Reason]:
+        """The jobs at the front of their shares that can never run, with the reason."""
+        jobs = self.outcome.jobs
+        rows = np.flatnonzero((jobs.status == JobStatus.RUNNABLE) & (jobs.reason != Reason.NONE)).tolist()
+        return {self.outcome.trace.job_id[row]: Reason(int(jobs.reason[row])) for row in rows}
 
     def last_preempted_at(self, job_id: str) -> int | None:
         """When a preemption last stopped a job, if one has."""
@@ -185,6 +202,7 @@ class Schedule:
             yield Attempt(
                 number=number,
                 scheduled_at=self._started_at + int(table.scheduled_at[place]),
+                starting_at=self._moment(self._starting_at(row, place)),
                 running_at=self._moment(int(table.running_at[place])),
                 stopped_at=self._moment(int(table.stopped_at[place])),
                 outcome=AttemptOutcome(int(table.outcome[place])),
@@ -195,13 +213,18 @@ class Schedule:
         now, running_at = self.outcome.ended_at, int(self.outcome.attempts.running_at[latest])
         if running_at != NEVER and running_at <= now:
             return ServiceJobStatus.RUNNING
+        starting_at = self._starting_at(row, latest)
+        return ServiceJobStatus.STARTING if NEVER != starting_at <= now else ServiceJobStatus.SCHEDULED
+
+    def _starting_at(self, row: int, place: int) -> int:
+        """When a job's attempt has, or had, its instances. NEVER if SageMaker lacked one of their types."""
         trace = self.outcome.trace
         units = tuple(trace.units[unit] for unit in np.flatnonzero(trace.needs[trace.need[row]]))
-        scheduled_at = int(self.outcome.attempts.scheduled_at[latest])
+        scheduled_at = int(self.outcome.attempts.scheduled_at[place])
+        if self._is_unavailable(units, scheduled_at):
+            return NEVER
         provisioning, _ = self.outcome.assumptions.latency(units)
-        if now < scheduled_at + provisioning or self._is_unavailable(units, scheduled_at):
-            return ServiceJobStatus.SCHEDULED
-        return ServiceJobStatus.STARTING
+        return scheduled_at + provisioning
 
     def _is_unavailable(self, units: Sequence[str], at: int) -> bool:
         """Whether SageMaker lacked one of these units then."""

@@ -9,7 +9,7 @@ from moto import mock_aws
 from policy_engine.assumptions import Assumptions
 from policy_engine.durations import parse_milliseconds
 from policy_engine.emulator.clock import SteppedClock
-from policy_engine.emulator.extension import Backends, quota_management
+from policy_engine.emulator.extension import Backends, announce, quota_management
 from policy_engine.emulator.faults import Outage, Outages, Throttle
 from policy_engine.emulator.settings import DEFAULT_RUNTIME, DEFAULT_SETTLING, Settings
 
@@ -24,7 +24,7 @@ class Emulator:
 
     def advance(self, duration: float | str) -> None:
         """Let time go on: seconds, or text such as `5m`. Raises ValueError."""
-        self.clock.advance(parse_milliseconds(duration))
+        self._go_on(parse_milliseconds(duration))
 
     def make_unavailable(self, instance_type: str, duration: float | str) -> None:
         """SageMaker has no more instances of this type from now on, for so long. Raises ValueError."""
@@ -34,7 +34,11 @@ class Emulator:
     def run_until_idle(self) -> None:
         """Let time go on until nothing more happens by itself: all jobs that can run have ended."""
         idle_from = (backend.idle_from() for regions in self.backends.values() for backend in regions.values())
-        self.clock.advance(max(0, max(idle_from, default=0) - self.clock.now()))
+        self._go_on(max(0, max(idle_from, default=0) - self.clock.now()))
+
+    def _go_on(self, milliseconds: int) -> None:
+        self.clock.advance(milliseconds)
+        announce(self.backends)
 
 
 @contextmanager

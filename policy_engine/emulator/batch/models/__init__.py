@@ -1,11 +1,11 @@
 """moto's Batch backend with quota management. Each module adds the operations of one kind of resource."""
 
+from policy_engine.emulator.batch.models.announcements import AnnouncingBackend
 from policy_engine.emulator.batch.models.base import Resource
-from policy_engine.emulator.batch.models.tags import TagBackend
 from policy_engine.emulator.settings import Settings
 
 
-class QuotaManagementBackend(TagBackend):
+class QuotaManagementBackend(AnnouncingBackend):
     """All operations."""
 
     def idle_from(self) -> int:

@@ -134,10 +134,14 @@ class ServiceJob:
             return self._attempt_reason(latest)
         return state.status_reason
 
-    def _resource_id(self, attempt: Attempt) -> dict[str, str]:
+    def training_job_name(self, attempt: Attempt) -> str:
+        """The name of an attempt's training job."""
         number = uuid.uuid5(uuid.UUID(self.job_id), str(attempt.number)).hex
         name = f"AWSBatch{self.training.name}"[: _LONGEST_TRAINING_JOB_NAME - len(number)].rstrip("-")
-        return {"name": "TrainingJobArn", "value": f"{self.training_job_arn_prefix}{name}{number}"}
+        return f"{name}{number}"
+
+    def _resource_id(self, attempt: Attempt) -> dict[str, str]:
+        return {"name": "TrainingJobArn", "value": f"{self.training_job_arn_prefix}{self.training_job_name(attempt)}"}
 
 
 def _is_an_attempt(attempt: Attempt) -> bool:
