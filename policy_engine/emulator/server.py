@@ -4,6 +4,7 @@ import logging
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from threading import Thread
 from wsgiref.types import WSGIApplication
@@ -12,10 +13,11 @@ from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoReque
 from werkzeug.serving import make_server
 
 from policy_engine.emulator.clock import RunningClock
-from policy_engine.emulator.extension import quota_management
+from policy_engine.emulator.extension import announce, quota_management
 from policy_engine.emulator.faults import Outage
 from policy_engine.emulator.settings import Settings
 from policy_engine.emulator.state.recording import kept_in
+from policy_engine.emulator.ticking import ticking
 
 _POLL_SECONDS = 0.05
 """How soon the server notices that it is to end."""
@@ -47,13 +49,16 @@ def serving(
     logging.getLogger("werkzeug").setLevel(logging.WARNING)
     application: WSGIApplication = DomainDispatcherApplication(create_backend_app)
     with ExitStack() as stack:
-        stack.enter_context(quota_management(settings))
+        backends = stack.enter_context(quota_management(settings))
+        tell = partial(announce, backends)
         if state is not None:
-            application = stack.enter_context(kept_in(state, application, settings, clock, outages=outages, note=note))
+            kept = kept_in(state, application, settings, clock, outages=outages, note=note, announce=tell)
+            application = stack.enter_context(kept)
         else:
             for each in outages:
                 now = clock.now()
                 settings.outages.add(Outage(unit=each.unit, since=now + each.since, until=now + each.until))
+        stack.enter_context(ticking(settings, tell))
         server = make_server(host, port, application, threaded=True, request_handler=MotoRequestHandler)
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": _POLL_SECONDS}, daemon=True)
         thread.start()

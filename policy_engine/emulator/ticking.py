@@ -1,10 +1,9 @@
 """Lets AWS Batch tell of its jobs by itself, though nobody calls: for a clock that runs."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 
-from policy_engine.emulator.extension import Backends, announce
 from policy_engine.emulator.settings import Settings
 
 EVERY_SECONDS = 0.5
@@ -12,14 +11,14 @@ EVERY_SECONDS = 0.5
 
 
 @contextmanager
-def ticking(settings: Settings, backends: Backends) -> Iterator[None]:
+def ticking(settings: Settings, announce: Callable[[], None]) -> Iterator[None]:
     """In this block events are sent, and training jobs shown, within half a second."""
     over = Event()
 
     def tick() -> None:
         while not over.wait(EVERY_SECONDS):
             with settings.lock, settings.clock.held():
-                announce(backends)
+                announce()
 
     thread = Thread(target=tick, name="announcements", daemon=True)
     thread.start()

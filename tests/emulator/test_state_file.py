@@ -144,6 +144,27 @@ def test_everything_is_as_it_was_after_a_restart_with_its_identifiers_and_times(
     assert not re.search(r"Signature=\w|amz-security-token", state.read_text(), re.IGNORECASE)
 
 
+def test_a_message_of_an_event_that_was_taken_stays_taken(tmp_path: Path) -> None:
+    state = tmp_path / "emulator.state"
+    with server(state) as first:
+        create_queue(first)
+        sqs, events = first.client("sqs"), first.client("events")
+        url = sqs.create_queue(QueueName="heard")["QueueUrl"]
+        arn = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
+        events.put_rule(Name="rule", EventPattern='{"source": ["aws.batch"]}', State="ENABLED")
+        events.put_targets(Rule="rule", Targets=[{"Id": "1", "Arn": arn}])
+        job = first.submit("share")
+        taken: list[str] = []
+        while len(taken) < 4:
+            for message in sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages", []):
+                taken.append(json.loads(message["Body"])["detail"]["status"])
+                sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+        assert taken == ["RUNNABLE", "SCHEDULED", "STARTING", "RUNNING"]
+    with server(state) as second:
+        assert second.statuses(job) == ["RUNNING"]
+        assert "Messages" not in second.client("sqs").receive_message(QueueUrl=url, WaitTimeSeconds=0)
+
+
 def test_a_call_that_only_reads_is_not_kept(tmp_path: Path) -> None:
     state = tmp_path / "emulator.state"
     with server(state) as first:

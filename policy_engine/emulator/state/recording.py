@@ -15,9 +15,9 @@ from werkzeug.test import run_wsgi_app
 from policy_engine.diagnostics import Finding, InputError, Position, Severity
 from policy_engine.emulator.clock import RunningClock
 from policy_engine.emulator.faults import Outage
+from policy_engine.emulator.identifiers import identifiers_from
 from policy_engine.emulator.settings import Settings
 from policy_engine.emulator.state.entries import FORMAT, VERSION, Call, Header, Shortage, Started, body_fields
-from policy_engine.emulator.state.identifiers import identifiers_from
 from policy_engine.emulator.state.journal import Journal, Kept, opened
 from policy_engine.emulator.state.requests import Environ, header_names_of, kept_of, made_again, only_reads, take_body
 
@@ -34,11 +34,13 @@ def kept_in(
     *,
     outages: Sequence[Outage],
     note: Callable[[str], None],
+    announce: Callable[[], None],
 ) -> Iterator[WSGIApplication]:
     """An application whose calls are kept in a file, after those that the file has. `clock` is that of the settings.
 
-    `outages` begin with this server, and count from 0 instead of 1970. `note` is told what a user should know. Raises
-    InputError and OSError.
+    `announce` tells others what has happened by itself. It is called before each call that is kept, so that the call
+    finds the same when it is made again. `outages` begin with this server, and count from 0 instead of 1970. `note` is
+    told what a user should know. Raises InputError and OSError.
     """
     with opened(path, _header(settings)) as (journal, kept):
         if kept.cut_off:
@@ -48,18 +50,24 @@ def kept_in(
             calls = sum(isinstance(entry, Call) for entry in kept.entries)
             if calls:
                 note(f"making {calls:,} calls of {path} again")
-            _restore(path, kept, application, settings, clock)
+            _restore(path, kept, application, settings, clock, announce=announce)
         journal.add(_begin(kept, settings, clock, outages))
-        yield Recorder(application, journal, settings, note)
+        yield Recorder(application, journal, settings, note, announce)
 
 
 class Recorder:
     """A WSGI application: another one, one call at a time, whose calls are on the disk before they are answered."""
 
     def __init__(
-        self, application: WSGIApplication, journal: Journal, settings: Settings, note: Callable[[str], None]
+        self,
+        application: WSGIApplication,
+        journal: Journal,
+        settings: Settings,
+        note: Callable[[str], None],
+        announce: Callable[[], None],
     ) -> None:
         self._application = application
+        self._announce = announce
         self._note = note
         self._journal = journal
         self._settings = settings
@@ -74,6 +82,7 @@ class Recorder:
                 return _passed_on(_answer(self._application, environ), start_response)
             kept, names, at, seed = kept_of(environ), header_names_of(environ), _wall_time(), secrets.randbits(63)
             status = 500
+            self._announce()
             try:
                 with identifiers_from(seed):
                     answer = _answer(self._application, environ)
@@ -153,6 +162,8 @@ def _restore(
     application: WSGIApplication,
     settings: Settings,
     clock: RunningClock,
+    *,
+    announce: Callable[[], None],
 ) -> None:
     """Make all calls again, each at its own time."""
     with time_machine.travel(0, tick=True) as traveller:
@@ -162,8 +173,10 @@ def _restore(
                     settings.outages.add(Outage(unit=shortage.unit, since=shortage.since, until=shortage.until))
                 continue
             traveller.move_to(entry.at / 1000)
-            with clock.held(entry.now), identifiers_from(entry.seed):
-                status = _status(application, made_again(entry))
+            with clock.held(entry.now):
+                announce()
+                with identifiers_from(entry.seed):
+                    status = _status(application, made_again(entry))
             if status != entry.status:
                 raise InputError([_another_answer(path, line, entry, status, kept.header)])
 

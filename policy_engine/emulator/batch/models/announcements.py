@@ -11,6 +11,7 @@ from policy_engine.emulator.batch.models.job_filters import Selection
 from policy_engine.emulator.batch.models.job_queues import TrainingQueue
 from policy_engine.emulator.batch.models.service_job import ServiceJob
 from policy_engine.emulator.batch.models.tags import TagBackend
+from policy_engine.emulator.identifiers import identifiers_from
 from policy_engine.emulator.schedule import JobState, ServiceJobStatus
 from policy_engine.emulator.steps import Step, steps
 from policy_engine.scheduler import Reason
@@ -67,14 +68,16 @@ class AnnouncingBackend(TagBackend):
 
     def _send(self, detail_type: str, job: ServiceJob, state: JobState, at: int) -> None:
         described = job.describe(state, {})
-        event_bus.send(
-            account_id=self.account_id,
-            region_name=self.region_name,
-            at=at,
-            detail_type=detail_type,
-            resource=job.arn,
-            detail={name: value for name, value in described.items() if name not in _LEFT_OUT},
-        )
+        # The same event has the same identifiers, whenever it is sent: a server that starts again sends it again.
+        with identifiers_from(f"{job.arn} {detail_type} {state.status} {at}"):
+            event_bus.send(
+                account_id=self.account_id,
+                region_name=self.region_name,
+                at=at,
+                detail_type=detail_type,
+                resource=job.arn,
+                detail={name: value for name, value in described.items() if name not in _LEFT_OUT},
+            )
 
     def _show_training_job(self, job: ServiceJob, step: Step) -> None:
         attempt = step.state.latest
