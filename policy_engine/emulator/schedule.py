@@ -86,6 +86,14 @@ _STATUS: Mapping[int, ServiceJobStatus] = {
     JobStatus.SUCCEEDED: ServiceJobStatus.SUCCEEDED,
     JobStatus.FAILED: ServiceJobStatus.FAILED,
 }
+_COARSE: Mapping[str | None, JobStatus] = {
+    ServiceJobStatus.RUNNABLE: JobStatus.RUNNABLE,
+    ServiceJobStatus.SCHEDULED: JobStatus.RUNNING,
+    ServiceJobStatus.STARTING: JobStatus.RUNNING,
+    ServiceJobStatus.RUNNING: JobStatus.RUNNING,
+    ServiceJobStatus.SUCCEEDED: JobStatus.SUCCEEDED,
+}
+"""The replay's status of jobs with a status of the API. SUBMITTED and FAILED are shown of others too."""
 
 
 class Schedule:
@@ -134,6 +142,16 @@ class Schedule:
         row = self._rows.get(job_id)
         return _NOT_SEEN_YET.status if row is None else self._statuses[row]
 
+    @property
+    def seen(self) -> int:
+        """How many jobs were submitted before the end, which are the first rows of the trace."""
+        return int(np.searchsorted(self.outcome.trace.submitted_at, self.outcome.ended_at, side="right"))
+
+    def rows_that_may_be(self, status: str | None) -> list[int] | None:
+        """The rows with this status, and perhaps more. None if jobs that the replay has not seen may have it too."""
+        coarse = _COARSE.get(status)
+        return None if coarse is None else list(np.flatnonzero(self.outcome.jobs.status == coarse).tolist())
+
     def knows(self, job_id: str) -> bool:
         """Whether a job is one of the queue's, and came before the replay's end."""
         return job_id in self._rows
@@ -143,16 +161,6 @@ class Schedule:
         jobs = self.outcome.jobs
         rows = np.flatnonzero((jobs.status == JobStatus.RUNNABLE) & (jobs.reason != Reason.NONE)).tolist()
         return {self.outcome.trace.job_id[row]: Reason(int(jobs.reason[row])) for row in rows}
-
-    def last_preempted_at(self, job_id: str) -> int | None:
-        """When a preemption last stopped a job, if one has."""
-        row = self._rows.get(job_id)
-        return None if row is None else self._last_preempted.get(row)
-
-    def last_runnable_at(self, job_id: str) -> int | None:
-        """When a job that is not RUNNABLE, and of the trace, was so for the last time."""
-        row = self._rows.get(job_id)
-        return None if row is None else self._started_at + self._last_runnable[row]
 
     @cached_property
     def _rows(self) -> Mapping[str, int]:
@@ -164,26 +172,6 @@ class Schedule:
         for row in np.flatnonzero(self.outcome.jobs.status == JobStatus.RUNNING).tolist():
             statuses[row] = self._dispatched_status(row)
         return statuses
-
-    @cached_property
-    def _last_preempted(self) -> Mapping[int, int]:
-        table = self.outcome.attempts
-        preempted = table.outcome == AttemptOutcome.PREEMPTED
-        stopped_at = (table.stopped_at[preempted] + self._started_at).tolist()
-        return dict(zip(table.job[preempted].tolist(), stopped_at, strict=True))
-
-    @cached_property
-    def _last_runnable(self) -> list[int]:
-        table, finished_at = self.outcome.attempts, self.outcome.jobs.finished_at
-        last = np.where(finished_at == NEVER, self.outcome.trace.submitted_at, finished_at)
-        latest = np.full(len(last), -1)
-        latest[table.job] = np.arange(len(table.job))  # The last one written is the latest.
-        dispatched = np.flatnonzero(latest >= 0)
-        of = latest[dispatched]
-        returned = np.isin(table.outcome[of], (AttemptOutcome.PREEMPTED, AttemptOutcome.NO_CAPACITY))
-        ended_runnable = returned & (finished_at[dispatched] != NEVER)
-        last[dispatched] = np.where(ended_runnable, finished_at[dispatched], table.scheduled_at[of])
-        return list(last.tolist())
 
     @cached_property
     def _attempts_by_row(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:

@@ -1,6 +1,7 @@
 """Service jobs: submitting, describing, reprioritizing and terminating them."""
 
 import uuid
+from itertools import islice
 from typing import Any
 
 from moto.batch.exceptions import ClientException
@@ -14,6 +15,7 @@ from policy_engine.emulator.batch.models.quota_shares import QuotaShare, QuotaSh
 from policy_engine.emulator.batch.models.service_job import ServiceJob
 from policy_engine.emulator.batch.paging import page
 from policy_engine.emulator.batch.service_requests import check_priority, check_submission
+from policy_engine.emulator.schedule import Schedule
 from policy_engine.emulator.submissions import Submission
 from policy_engine.emulator.training_request import TrainingRequest, TrainingRequestError, read_training_request
 from policy_engine.trace import NONE
@@ -32,6 +34,11 @@ class ServiceJobBackend(QuotaShareBackend):
     def service_jobs_of(self, queue: TrainingQueue) -> list[ServiceJob]:
         """All jobs that were submitted to a queue, in order of submission."""
         return [job for job in self._service_jobs.values() if job.queue is queue]
+
+    def seen_jobs_of(self, queue: TrainingQueue, schedule: Schedule) -> list[ServiceJob]:
+        """The jobs that a schedule of the queue shows, by row: those that were submitted before its end."""
+        there = (job for job in self.service_jobs_of(queue) if not job.withdrawn)
+        return list(islice(there, schedule.seen))
 
     def find_service_job(self, identifier: str) -> ServiceJob | None:
         """By id or ARN."""
@@ -91,9 +98,12 @@ class ServiceJobBackend(QuotaShareBackend):
         if queue_identifier is None:
             raise ClientException("jobQueue must be specified")
         queue, now = self.get_training_queue(queue_identifier), self.now
-        schedule = queue.history.schedule(now)
-        latest_first = reversed(self.service_jobs_of(queue))
-        selected = (job for job in latest_first if selection.includes(job, job.status_in(schedule)))
+        schedule, jobs = queue.history.schedule(now), self.service_jobs_of(queue)
+        rows = schedule.rows_that_may_be(selection.status)
+        if rows is not None:
+            seen = self.seen_jobs_of(queue, schedule)
+            jobs = [seen[row] for row in rows]
+        selected = (job for job in reversed(jobs) if selection.includes(job, job.status_in(schedule)))
         shown, next_token = page(selected, lambda job: -job.number, max_results, token)
         return [job.summarize(job.state(now)) for job in shown], next_token
 

@@ -1,15 +1,16 @@
 """GetJobQueueSnapshot: the front of each quota share, and who uses how much."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from policy_engine.assumptions import RequeuePosition
+import numpy as np
+
+from policy_engine.emulator.batch.models.job_queues import TrainingQueue
 from policy_engine.emulator.batch.models.service_job import ServiceJob
 from policy_engine.emulator.batch.models.service_jobs import ServiceJobBackend
-from policy_engine.emulator.schedule import JobState, Schedule, ServiceJobStatus
-
-_Jobs = Sequence[tuple[ServiceJob, ServiceJobStatus]]
+from policy_engine.emulator.fronts import Front, fronts
+from policy_engine.scheduler import JobStatus
 
 
 class SnapshotBackend(ServiceJobBackend):
@@ -19,62 +20,47 @@ class SnapshotBackend(ServiceJobBackend):
         """GetJobQueueSnapshotResponse. As in AWS's example, `frontOfQueue` is empty in a queue with quota shares."""
         queue, now = self.get_training_queue(identifier), self.now
         schedule = queue.history.schedule(now)
-        of_share: dict[str, list[tuple[ServiceJob, ServiceJobStatus]]] = {
-            share.name: [] for share in self.quota_shares_of(queue)
-        }
-        shares = list(of_share)
-        for job in self.service_jobs_of(queue):
-            of_share.setdefault(job.share, []).append((job, job.status_in(schedule)))
-        used = {name: usage for name, jobs in of_share.items() if (usage := _usage(jobs))}
+        outcome, jobs = schedule.outcome, self.seen_jobs_of(queue, schedule)
+        first = fronts(outcome, np.fromiter((job.priority for job in jobs), dtype=np.int64, count=len(jobs)))
+        dispatched = [jobs[row] for row in np.flatnonzero(outcome.jobs.status == JobStatus.RUNNING).tolist()]
+        shares = [share.name for share in self.quota_shares_of(queue)]
+        used = {name: usage for name in shares if (usage := _usage(job for job in dispatched if job.share == name))}
         return {
             "frontOfQueue": {"jobs": [], "lastUpdatedAt": now},
             "frontOfQuotaShares": {
-                "quotaShares": {name: self._front(of_share[name], schedule, now) for name in shares},
+                "quotaShares": {name: self._front(queue, jobs, first.get(name)) for name in shares},
                 "lastUpdatedAt": now,
             },
             "queueUtilization": {
-                "totalCapacityUsage": _as_list(sum(used.values(), Counter())),
+                "totalCapacityUsage": _as_list(_usage(dispatched)),
                 "quotaShareUtilization": {
                     "topCapacityUtilization": [
                         {"quotaShareName": name, "capacityUsage": _as_list(used[name])}
-                        for name in sorted(filter(used.get, shares), key=lambda name: -used[name].total())
+                        for name in sorted(used, key=lambda name: -used[name].total())
                     ]
                 },
                 "lastUpdatedAt": now,
             },
         }
 
-    def _front(self, jobs: _Jobs, schedule: Schedule, now: int) -> list[dict[str, Any]]:
-        """The first RUNNABLE job of a share, with the time since when none has been before it."""
-        back = self.emulation.assumptions.requeue_position is RequeuePosition.BACK
-
-        def place(job: ServiceJob) -> tuple[int, int, int]:
-            preempted_at = schedule.last_preempted_at(job.job_id) if back else None
-            return -job.priority, preempted_at or job.created_at, job.number
-
-        placed = [(place(job), job, status) for job, status in jobs if status is not ServiceJobStatus.SUBMITTED]
-        runnable = [(at, job) for at, job, status in placed if status is ServiceJobStatus.RUNNABLE]
-        if not runnable:
+    def _front(self, queue: TrainingQueue, jobs: Sequence[ServiceJob], front: Front | None) -> list[dict[str, Any]]:
+        """The job, with the time since when none has been before it."""
+        if front is None:
             return []
-        first, front = min(runnable)
-        before = (schedule.last_runnable_at(job.job_id) or job.created_at for at, job, _ in placed if at < first)
-        since = max([_runnable_since(front, front.state(now)), front.priority_since, *before])
-        return [{"jobArn": front.arn, "earliestTimeAtPosition": since}]
+        job = jobs[front.row]
+        latest = job.state(self.now).latest
+        runnable_since = job.created_at if latest is None or latest.stopped_at is None else latest.stopped_at
+        since = max(runnable_since, job.priority_since, queue.history.started_at + front.free_since)
+        return [{"jobArn": job.arn, "earliestTimeAtPosition": since}]
 
 
-def _runnable_since(job: ServiceJob, state: JobState) -> int:
-    latest = state.latest
-    return job.created_at if latest is None or latest.stopped_at is None else latest.stopped_at
-
-
-def _usage(jobs: _Jobs) -> Counter[str]:
+def _usage(jobs: Iterable[ServiceJob]) -> Counter[str]:
     """Instances of each type that dispatched jobs hold."""
     used: Counter[str] = Counter()
-    for job, status in jobs:
-        if status.dispatched:
-            used.update(job.training.need)
+    for job in jobs:
+        used.update(job.training.need)
     return used
 
 
-def _as_list(usage: Counter[str]) -> list[dict[str, Any]]:
+def _as_list(usage: Mapping[str, int]) -> list[dict[str, Any]]:
     return [{"capacityUnit": unit, "quantity": float(instances)} for unit, instances in usage.items()]
