@@ -35,6 +35,7 @@ INSTALLED := $(VENV)/.project
 INSTALLED_DEV := $(VENV)/.requirements-dev
 INSTALLED_DOCS := $(VENV)/.requirements-docs
 POLICY_EVALUATOR := $(VENV)/.policy-evaluator
+CLIENTS := .cache/clients/.requirements
 
 # Shows a command and runs it; `step` says first what it is for.
 run = echo '$$ $(1)' && $(RUN) $(1)
@@ -80,8 +81,11 @@ pytest: $(INSTALLED_DEV) $(POLICY_EVALUATOR) ## Run all tests that are not slow
 	@$(call run,pytest -n $(WORKERS) -m "not slow")
 
 .PHONY: pytest-all
-pytest-all: $(INSTALLED_DEV) $(INSTALLED_DOCS) $(POLICY_EVALUATOR) ## Run all tests
+pytest-all: $(INSTALLED_DEV) $(INSTALLED_DOCS) $(POLICY_EVALUATOR) $(CLIENTS) ## Run all tests
 	@$(call run,pytest -n $(WORKERS))
+
+.PHONY: clients
+clients: $(CLIENTS) ## Install AWS's own clients, for tests of the emulator
 
 .PHONY: e2e
 e2e: $(INSTALLED_DEV) ## Deploy the app into the emulator, use it, change it and destroy it
@@ -175,6 +179,13 @@ $(VENV)/.requirements-dev: requirements-dev.txt $(VENV)/.project
 $(VENV)/.requirements-docs: requirements-docs.txt $(VENV)/.project
 	@echo 'Installing what builds the site into $(VENV), by pip from requirements-docs.txt'
 	@$(PIP) install --no-compile -r requirements-docs.txt
+	@touch $@
+
+# In a virtual environment of their own: they want other versions of what the project uses.
+$(CLIENTS): tests/clients/requirements.txt $(VENV)/.requirements
+	@echo 'Installing AWS CLI and SageMaker Python SDK into .cache/clients (some minutes)'
+	@$(BIN)/python -m venv .cache/clients
+	@.cache/clients/bin/python -m pip --disable-pip-version-check --quiet install --no-compile -r $<
 	@touch $@
 
 # The one thing that comes by npm, itself from PyPI: no package there evaluates IAM policies with all their conditions.

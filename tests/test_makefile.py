@@ -16,6 +16,7 @@ TARGETS = set(" ".join(re.findall(r"^\.PHONY: (.*)$", MAKEFILE, re.MULTILINE)).s
 PYTHON = shlex.quote(sys.executable)
 STAMPS = [".requirements", ".project", ".requirements-dev", ".requirements-docs", ".policy-evaluator"]
 EVALUATOR = "tests/policy_evaluator/package-lock.json"
+CLIENTS = Path("tests", "clients", "requirements.txt")
 
 
 @pytest.fixture
@@ -25,8 +26,9 @@ def clone(tmp_path: Path) -> Path:
     folder.mkdir()
     for file in ["Makefile", "pyproject.toml", "constraints.txt", *CHECKOUT.glob("requirements*.txt")]:
         (folder / Path(file).name).symlink_to(CHECKOUT / file)
-    (folder / EVALUATOR).parent.mkdir(parents=True)
-    (folder / EVALUATOR).symlink_to(CHECKOUT / EVALUATOR)
+    for nested in (EVALUATOR, CLIENTS):
+        (folder / nested).parent.mkdir(parents=True)
+        (folder / nested).symlink_to(CHECKOUT / nested)
     return folder
 
 

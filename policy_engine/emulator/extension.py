@@ -5,9 +5,11 @@ from contextlib import ExitStack, contextmanager
 from unittest.mock import patch
 
 from moto.core.base_backend import BackendDict
+from moto.iam.responses import IamResponse
 
 from policy_engine.emulator.batch.models import QuotaManagementBackend, backend_with
 from policy_engine.emulator.cloudformation.extension import stack_resources
+from policy_engine.emulator.permissions import simulate_principal_policy as simulated
 from policy_engine.emulator.settings import Settings
 
 _WHERE_MOTO_HAS_THEM = ("moto.batch", "moto.batch.models", "moto.batch.responses", "moto.batch_simple.models")
@@ -30,4 +32,5 @@ def quota_management(settings: Settings) -> Iterator[Backends]:
         for module in _WHERE_MOTO_HAS_THEM:
             replaced.enter_context(patch(f"{module}.batch_backends", backends))
         replaced.enter_context(stack_resources())
+        replaced.enter_context(patch.object(IamResponse, simulated.__name__, simulated, create=True))
         yield backends

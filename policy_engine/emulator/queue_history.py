@@ -156,7 +156,7 @@ class QueueHistory:
             events = [*self._outages.events(self.started_at), *self._events]
             outcome = replay(self._topology(), trace, events=events, until=until, use_compiled=use_compiled)
             self._outages_replayed = len(self._outages)
-            self._last = until, Schedule(outcome, self.started_at)
+            self._last = until, Schedule(outcome, self.started_at, self._submissions.row_of)
         return self._last[1]
 
     def _topology(self) -> Topology:

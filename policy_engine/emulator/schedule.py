@@ -86,6 +86,7 @@ _STATUS: Mapping[int, ServiceJobStatus] = {
     JobStatus.SUCCEEDED: ServiceJobStatus.SUCCEEDED,
     JobStatus.FAILED: ServiceJobStatus.FAILED,
 }
+_STATUSES = np.array([_STATUS[status] for status in sorted(_STATUS)], dtype=object)
 _COARSE: Mapping[str | None, JobStatus] = {
     ServiceJobStatus.RUNNABLE: JobStatus.RUNNABLE,
     ServiceJobStatus.SCHEDULED: JobStatus.RUNNING,
@@ -99,9 +100,11 @@ _COARSE: Mapping[str | None, JobStatus] = {
 class Schedule:
     """All jobs of a queue at the moment at which a replay ended."""
 
-    def __init__(self, outcome: Outcome, started_at: int) -> None:
+    def __init__(self, outcome: Outcome, started_at: int, row_of: Mapping[str, int] | None = None) -> None:
+        """`row_of` has the row of each job, and may have rows that the outcome does not."""
         self.outcome = outcome
         self._started_at = started_at
+        self._row_of = row_of if row_of is not None else {job: row for row, job in enumerate(outcome.trace.job_id)}
 
     @property
     def ended_at(self) -> int:
@@ -127,7 +130,7 @@ class Schedule:
 
     def job(self, job_id: str) -> JobState:
         """A job's state. One that is not of the trace is SUBMITTED: it came after the replay's end."""
-        row = self._rows.get(job_id)
+        row = self._row(job_id)
         if row is None:
             return _NOT_SEEN_YET
         return JobState(
@@ -139,7 +142,7 @@ class Schedule:
 
     def status(self, job_id: str) -> ServiceJobStatus:
         """A job's status alone, which costs less than its state."""
-        row = self._rows.get(job_id)
+        row = self._row(job_id)
         return _NOT_SEEN_YET.status if row is None else self._statuses[row]
 
     @property
@@ -154,7 +157,7 @@ class Schedule:
 
     def knows(self, job_id: str) -> bool:
         """Whether a job is one of the queue's, and came before the replay's end."""
-        return job_id in self._rows
+        return self._row(job_id) is not None
 
     def blocked(self) -> dict[str, Reason]:
         """The jobs at the front of their shares that can never run, with the reason."""
@@ -162,13 +165,13 @@ class Schedule:
         rows = np.flatnonzero((jobs.status == JobStatus.RUNNABLE) & (jobs.reason != Reason.NONE)).tolist()
         return {self.outcome.trace.job_id[row]: Reason(int(jobs.reason[row])) for row in rows}
 
-    @cached_property
-    def _rows(self) -> Mapping[str, int]:
-        return {job_id: row for row, job_id in enumerate(self.outcome.trace.job_id.to_list())}
+    def _row(self, job_id: str) -> int | None:
+        row = self._row_of.get(job_id)
+        return row if row is not None and row < len(self.outcome.trace) else None
 
     @cached_property
     def _statuses(self) -> list[ServiceJobStatus]:
-        statuses = [_STATUS[status] for status in self.outcome.jobs.status.tolist()]
+        statuses: list[ServiceJobStatus] = _STATUSES[self.outcome.jobs.status].tolist()
         for row in np.flatnonzero(self.outcome.jobs.status == JobStatus.RUNNING).tolist():
             statuses[row] = self._dispatched_status(row)
         return statuses

@@ -7,8 +7,10 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from threading import Thread
+from unittest.mock import patch
 from wsgiref.types import WSGIApplication
 
+from moto import backends
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
 from werkzeug.serving import make_server
 
@@ -48,9 +50,11 @@ def serving(
     # A line for each request hides what matters; moto's own errors still come through.
     logging.getLogger("werkzeug").setLevel(logging.WARNING)
     application: WSGIApplication = DomainDispatcherApplication(create_backend_app)
+    modules = tuple(backends.list_of_moto_modules())
     with ExitStack() as stack:
-        backends = stack.enter_context(quota_management(settings))
-        tell = partial(announce, backends)
+        # moto lists its folders at each request, to see which service it is for.
+        stack.enter_context(patch.object(backends, "list_of_moto_modules", lambda: modules))
+        tell = partial(announce, stack.enter_context(quota_management(settings)))
         if state is not None:
             kept = kept_in(state, application, settings, clock, outages=outages, note=note, announce=tell)
             application = stack.enter_context(kept)

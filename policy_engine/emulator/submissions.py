@@ -52,6 +52,7 @@ class Submissions:
     def __init__(self, started_at: int) -> None:
         self._started_at = started_at
         self._submissions: dict[str, Submission] = {}
+        self._row_of: dict[str, int] = {}
         self._shares: dict[str, int] = {}
         self._needs: dict[tuple[tuple[str, int], ...], int] = {}
         self._rows: npt.NDArray[Any] = np.zeros(_FIRST_ROWS, dtype=_ROW)
@@ -65,12 +66,18 @@ class Submissions:
     def __len__(self) -> int:
         return len(self._submissions)
 
+    @property
+    def row_of(self) -> Mapping[str, int]:
+        """The row of each job in the trace. It grows with every job that is added."""
+        return self._row_of
+
     def add(self, job_id: str, job: Submission) -> None:
         """A job was submitted, not before the one that was added last."""
         row = len(self._submissions)
         if row == len(self._rows):
             self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
         self._submissions[job_id] = job
+        self._row_of[job_id] = row
         self._rows[row] = (
             self._shares.setdefault(job.share, len(self._shares)),
             self._needs.setdefault(tuple(job.need.items()), len(self._needs)),

@@ -25,6 +25,13 @@ _ENDED = {
     AttemptOutcome.TERMINATED: ("Stopped", "Stopped"),
     AttemptOutcome.TIMED_OUT: ("Stopped", "Stopped"),
 }
+_OPTIONAL = {
+    "VpcConfig": "vpc_config",
+    "CheckpointConfig": "checkpoint_config",
+    "DebugHookConfig": "debug_hook_config",
+    "TensorBoardOutputConfig": "tensor_board_output_config",
+    "ExperimentConfig": "experiment_config",
+}
 _NO_CAPACITY = "CapacityError: Simulated: SageMaker had no instances of this type."
 """AWS Batch takes a failure that begins like this for a lack of capacity (user guide, "Service job retries")."""
 
@@ -96,6 +103,9 @@ def _made(account_id: str, region_name: str, name: str, request: Mapping[str, An
         experiment_config=request.get("ExperimentConfig", {}),
     )
     job.secondary_status_transitions = []
+    for member, attribute in _OPTIONAL.items():
+        if member not in request:
+            setattr(job, attribute, None)  # clients take an empty one for one that lacks what it needs
     job.final_metric_data_list = []
     return job
 

@@ -1,7 +1,8 @@
 """Service jobs: submitting, describing, reprioritizing and terminating them."""
 
 import uuid
-from itertools import islice
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 from moto.batch.exceptions import ClientException
@@ -29,16 +30,17 @@ class ServiceJobBackend(QuotaShareBackend):
     def __init__(self, region_name: str, account_id: str) -> None:
         super().__init__(region_name, account_id)
         self._service_jobs: dict[str, ServiceJob] = {}
+        self._jobs_of: defaultdict[TrainingQueue, list[ServiceJob]] = defaultdict(list)
+        self._scheduled_jobs_of: defaultdict[TrainingQueue, list[ServiceJob]] = defaultdict(list)
         self._client_tokens: set[str] = set()
 
-    def service_jobs_of(self, queue: TrainingQueue) -> list[ServiceJob]:
+    def service_jobs_of(self, queue: TrainingQueue) -> Sequence[ServiceJob]:
         """All jobs that were submitted to a queue, in order of submission."""
-        return [job for job in self._service_jobs.values() if job.queue is queue]
+        return self._jobs_of[queue]
 
     def seen_jobs_of(self, queue: TrainingQueue, schedule: Schedule) -> list[ServiceJob]:
         """The jobs that a schedule of the queue shows, by row: those that were submitted before its end."""
-        there = (job for job in self.service_jobs_of(queue) if not job.withdrawn)
-        return list(islice(there, schedule.seen))
+        return self._scheduled_jobs_of[queue][: schedule.seen]
 
     def find_service_job(self, identifier: str) -> ServiceJob | None:
         """By id or ARN."""
@@ -83,6 +85,8 @@ class ServiceJobBackend(QuotaShareBackend):
         )
         queue.history.submit(job_id, self._submission(job, share, training))
         self._service_jobs[job_id] = job
+        self._jobs_of[queue].append(job)
+        self._scheduled_jobs_of[queue].append(job)
         self.tag_resource(job.arn, tags)
         return job
 
@@ -125,6 +129,8 @@ class ServiceJobBackend(QuotaShareBackend):
             return
         job.termination = reason
         job.withdrawn = job.created_at >= self.now
+        if job.withdrawn:
+            self._scheduled_jobs_of[job.queue].remove(job)
         job.queue.history.terminate(job.job_id, self.now)
 
     def terminate_service_jobs(self, identifiers: list[str], reason: str) -> tuple[list[str], list[dict[str, str]]]:
