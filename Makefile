@@ -70,7 +70,7 @@ style: $(INSTALLED_DEV) ## Check style with ruff
 .PHONY: types
 types: $(INSTALLED_DEV) ## Check types with mypy
 	@$(call run,mypy --strict)
-	@$(call run,mypy --strict examples/cdk)
+	@$(call run,mypy --strict examples/cdk examples/submit_jobs.py)
 
 .PHONY: layers
 layers: $(INSTALLED_DEV) ## Check the direction of imports with import-linter

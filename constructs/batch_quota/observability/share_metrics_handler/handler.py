@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import boto3  # type: ignore[import-untyped]
+import boto3
 
 UNITS = {
     "CapacityUsage": "Count",
