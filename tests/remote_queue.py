@@ -13,8 +13,9 @@ STATUSES = ("SUBMITTED", "RUNNABLE", "SCHEDULED", "STARTING", "RUNNING", "SUCCEE
 class RemoteQueue:
     """The queue `queue` of an emulator at an endpoint, whose resources are VALID at once."""
 
-    def __init__(self, endpoint: str) -> None:
-        config = Config(retries={"total_max_attempts": 1}, parameter_validation=False)
+    def __init__(self, endpoint: str, *, attempts: int = 1) -> None:
+        retries = {"mode": "standard", "total_max_attempts": attempts}
+        config = Config(retries=retries, parameter_validation=False)
         self.batch: Any = client("batch", endpoint_url=endpoint, config=config)
 
     def create(self, shares: Mapping[str, int]) -> None:

@@ -6,12 +6,14 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from botocore.config import Config
 from emulated_queue import G5, client, limits, training_request
 from emulator_process import COMMAND, PATIENCE, emulate
+from remote_queue import RemoteQueue
 
 
 @pytest.fixture(scope="module")
@@ -76,11 +78,19 @@ def test_boto3_runs_a_job_against_it(endpoint: str) -> None:
 
 
 def test_it_listens_where_nobody_else_can_reach_it_unless_told_to(endpoint: str) -> None:
-    """The same port of another address of this machine is still to be had."""
+    """It answers at 127.0.0.1, and at none of the other addresses that this machine has by its name."""
     port = int(endpoint.rpartition(":")[2])
-    with socket.socket() as other:
-        other.bind(("127.0.0.2", port))
-        assert other.getsockname() == ("127.0.0.2", port)
+    addresses = {str(entry[4][0]) for entry in socket.getaddrinfo(socket.gethostname(), port, socket.AF_INET)}
+    assert answering(addresses | {"127.0.0.1"}, port) == {"127.0.0.1"}
+
+
+def answering(addresses: set[str], port: int) -> set[str]:
+    """Those of the addresses at which a connection can be made."""
+    found = set()
+    for address in addresses:
+        with suppress(OSError), socket.create_connection((address, port), timeout=5):
+            found.add(address)
+    return found
 
 
 def test_whoever_opens_it_to_others_is_warned() -> None:
@@ -109,6 +119,9 @@ def test_a_port_that_is_taken_is_said_to_be() -> None:
         (("--runtime", "long"), "expected a duration such as 90s"),
         (("--assume", "nothing=1"), "there is no switch 'nothing'"),
         (("--port", "70000"), "70000 is not in the range"),
+        (("--throttle", "0"), "0 is not in the range x>=1"),
+        (("--unavailable", "ml.g5.xlarge"), "expected an instance type and a duration, such as ml.p5.48xlarge=30m"),
+        (("--unavailable", "ml.g5.xlarge=0"), "expected a duration of more than 0"),
     ],
 )
 def test_options_that_make_no_sense_are_explained(options: tuple[str, ...], message: str) -> None:
@@ -116,6 +129,37 @@ def test_options_that_make_no_sense_are_explained(options: tuple[str, ...], mess
     run = subprocess.run([COMMAND, "emulate", *options], capture_output=True, text=True, check=False, env=environment)
     assert run.returncode == 2
     assert message in run.stderr
+
+
+def test_a_state_file_that_is_none_is_refused(tmp_path: Path) -> None:
+    state = tmp_path / "notes.txt"
+    state.write_text("some notes\n")
+    run = subprocess.run(
+        [COMMAND, "emulate", "--port", "0", "--state", state.name],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (run.returncode, run.stdout) == (2, "")
+    assert "notes.txt:1:1" in run.stderr
+    assert "not a state file of the emulator" in run.stderr
+    assert state.read_text() == "some notes\n"
+
+
+@pytest.mark.slow
+def test_the_faults_of_its_options_happen_to_its_clients() -> None:
+    with emulate("--throttle", "3", "--unavailable", f"{G5}=1h", "--settling", "0") as (endpoint, _):
+        queue = RemoteQueue(endpoint, attempts=9)
+        queue.create({"share": 1})
+        retries: list[int] = []
+        queue.batch.meta.events.register(
+            "after-call.batch.SubmitServiceJob",
+            lambda parsed, **_: retries.append(parsed["ResponseMetadata"]["RetryAttempts"]),
+        )
+        jobs = [queue.submit("share", f"job-{number}") for number in range(6)]
+        assert sum(retries) > 0
+        assert [queue.job(job)["status"] for job in jobs] == ["SCHEDULED", *["RUNNABLE"] * 5]
 
 
 def test_without_moto_it_says_what_to_install(tmp_path: Path) -> None:
