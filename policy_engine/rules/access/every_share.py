@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from policy_engine.diagnostics import Severity, described
 from policy_engine.rules.kinds import AccessRule, Problem
-from policy_engine.template.statements import UNKNOWN
 
 if TYPE_CHECKING:
     from policy_engine.template import AccessStatement
@@ -99,6 +98,9 @@ class EveryShare(AccessRule):
 
 def covers_shares(pattern: str) -> bool:
     """Whether a wildcard of a resource covers quota shares of any name."""
+    # Imported here: every check of a topology looks at the rules, and few read templates.
+    from policy_engine.template.statements import UNKNOWN
+
     if pattern.startswith(UNKNOWN):
         return False
     *fields, resource = pattern.split(":", 5)
