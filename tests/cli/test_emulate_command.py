@@ -131,6 +131,7 @@ def test_options_that_make_no_sense_are_explained(options: tuple[str, ...], mess
     assert message in run.stderr
 
 
+@pytest.mark.slow
 def test_a_state_file_that_is_none_is_refused(tmp_path: Path) -> None:
     state = tmp_path / "notes.txt"
     state.write_text("some notes\n")

@@ -64,8 +64,8 @@ def opened(path: Path, header: Header) -> Iterator[tuple[Journal, Kept]]:
     try:
         _lock(file, path)
         kept, complete = _read(path)
-        os.ftruncate(file, complete)
         _check_settings(path, kept.header, header)
+        os.ftruncate(file, complete)
         yield Journal(file, path), kept
     finally:
         os.close(file)
