@@ -9,17 +9,25 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from emulated_queue import training_request
 from emulator_process import PATIENCE, emulate
-from remote_queue import RemoteQueue
+from moto.batch import models as batch_models
+from moto.core import DEFAULT_ACCOUNT_ID
+from moto.moto_api._internal.models import moto_api_backend
+from remote_queue import STATUSES, RemoteQueue
 
+from policy_engine.emulator.clock import RunningClock
 from policy_engine.emulator.schedule import Schedule
+from policy_engine.emulator.server import serving
+from policy_engine.emulator.settings import Settings
 from policy_engine.emulator.submissions import Submission, Submissions
 from policy_engine.scheduler import replay
 from policy_engine.topology import Queue, QuotaShare, ResourceSharingStrategy, Team, Topology
 from policy_engine.trace import NONE, ControlEvent, Terminate, UpdatePriority
 
 CLIENTS = 20
-JOBS_OF_EACH = 12
+JOBS_OF_EACH = 6
+WAITING = 10_000
 G5 = "ml.g5.xlarge"
 SHARES = {"a": 1, "b": 2, "c": 3}
 
@@ -46,11 +54,11 @@ def use(endpoint: str, number: int) -> dict[str, str]:
     return jobs
 
 
-def replayed(state: Path, job_of: Mapping[str, str]) -> Schedule:
-    """The replay of all calls that a state file has."""
+def replayed(state: Path, job_of: Mapping[str, str], before: Submissions | None = None, until: int = 0) -> Schedule:
+    """The replay of all calls that a state file has, after the jobs that were there `before`, up to `until`."""
     calls = [call for line in state.read_text().splitlines() if (call := json.loads(line)).get("status") == 200]
     start = next(call["now"] for call in calls if call["request"]["PATH_INFO"] == "/v1/createjobqueue")
-    submissions, events = Submissions(start), list[ControlEvent]()
+    submissions, events = before or Submissions(start), list[ControlEvent]()
     for call in calls:
         at, body = call["now"], json.loads(call["body"]) if call["body"].startswith("{") else {}
         match call["request"]["PATH_INFO"].removeprefix("/v1/"):
@@ -63,8 +71,10 @@ def replayed(state: Path, job_of: Mapping[str, str]) -> Schedule:
     share = {
         name: QuotaShare(capacity={G5: n}, strategy=STRATEGY, in_share_preemption=True) for name, n in SHARES.items()
     }
-    topology = Topology(name="q", capacity={G5: sum(SHARES.values())}, queue=Queue(), teams={"all": Team(shares=share)})
-    return Schedule(replay(topology, submissions.as_trace(), events=events), start)
+    teams = {"all": Team(shares=share)}
+    topology = Topology(name="q", capacity={G5: sum(SHARES.values())}, queue=Queue(), teams=teams)
+    last = until - start - 1 if until else None
+    return Schedule(replay(topology, submissions.as_trace(), events=events, until=last, use_compiled=True), start)
 
 
 STRATEGY = ResourceSharingStrategy.LEND_AND_BORROW
@@ -108,3 +118,52 @@ def test_twenty_clients_at_once_see_what_is_right_and_get_the_schedule_of_a_repl
         job: (str(it.status), it.finished_at, len(it.attempts) - len(it.preempted)) for job, it in predicted.items()
     }
     assert sum(len(it.preempted) for it in predicted.values()) > 10
+
+
+def fill(start: int, clock: RunningClock) -> Submissions:
+    """Jobs of the lowest priority in the queue of this process, as many calls would have submitted them."""
+    backend = batch_models.batch_backends[DEFAULT_ACCOUNT_ID]["us-west-2"]
+    jobs = Submissions(start)
+    for number in range(WAITING):
+        request = {
+            "jobName": f"waiting-{number}",
+            "jobQueue": "queue",
+            "quotaShareName": list(SHARES)[number % len(SHARES)],
+            "serviceJobType": "SAGEMAKER_TRAINING",
+            "schedulingPriority": 0,
+            "serviceRequestPayload": training_request(Environment={"BATCH_QUOTA_RUNTIME": "60s"}),
+        }
+        with clock.held():
+            jobs.add(backend.submit_service_job(request, 500).job_id, submission(request, clock.now()))
+    return jobs
+
+
+@pytest.mark.slow
+def test_answers_are_right_with_ten_thousand_jobs_in_the_queue(tmp_path: Path) -> None:
+    state, clock = tmp_path / "emulator.state", RunningClock(speed=60)
+    settings = Settings(clock=clock, settling=0)
+    moto_api_backend.reset()
+    with serving(settings, clock, "127.0.0.1", 0, state=state) as port:
+        endpoint = f"http://localhost:{port}"
+        queue = RemoteQueue(endpoint)
+        queue.create(SHARES)
+        (there,) = batch_models.batch_backends[DEFAULT_ACCOUNT_ID]["us-west-2"].training_queues()
+        with settings.lock:
+            waiting = fill(there.history.started_at, clock)
+        with ThreadPoolExecutor(CLIENTS) as pool:
+            job_of = {
+                name: job for jobs in pool.map(lambda n: use(endpoint, n), range(CLIENTS)) for name, job in jobs.items()
+            }
+        with settings.lock, clock.held():
+            now = clock.now()
+        with clock.held(now):
+            shown = {job: queue.job(job) for job in job_of.values()}
+            statuses = {status: len(queue.listed(status)) for status in STATUSES}
+    schedule = replayed(state, job_of, waiting, now)
+    predicted = {job: schedule.job(job) for job in shown}
+    assert {job: (each["status"], each.get("scheduledAt"), each.get("stoppedAt")) for job, each in shown.items()} == {
+        job: (str(it.status), it.latest and it.latest.scheduled_at, it.finished_at) for job, it in predicted.items()
+    }
+    everybody = [*waiting]
+    assert len(everybody) == WAITING + CLIENTS * JOBS_OF_EACH == sum(statuses.values())
+    assert statuses == {status: [str(schedule.status(job)) for job in everybody].count(status) for status in STATUSES}
