@@ -18,42 +18,52 @@ from moto.utilities.arns import parse_arn
 _logger = logging.getLogger(__name__)
 
 
-def send(
-    *, account_id: str, region_name: str, at: int, detail_type: str, resource: str, detail: dict[str, Any]
-) -> None:
-    """Send an event of AWS Batch, of a moment in ms since 1970, to all that have a rule on it."""
-    bus: EventBus = events_backends[account_id][region_name].event_buses["default"]
-    event: EventMessageType = {
-        "version": "0",
-        "id": str(mock_random.uuid4()),
-        "detail-type": detail_type,
-        "source": "aws.batch",
-        "account": account_id,
-        "time": at / 1000,
-        "ingestion-time": at / 1000,
-        "region": region_name,
-        "resources": [resource],
-        "detail": detail,
-    }
-    for rule in bus.rules.values():
-        if rule.state == "ENABLED" and rule.event_pattern.matches_event(event):
-            for target in rule.targets:
-                _deliver(rule, target, copy.deepcopy(event))
+class AccountEvents:
+    """The events of an account and region. Says once of each target that it cannot be delivered to, and why."""
 
+    def __init__(self, account_id: str, region_name: str) -> None:
+        self._account_id = account_id
+        self._region_name = region_name
+        self._told: set[str] = set()
 
-def _deliver(rule: Rule, target: dict[str, Any], event: EventMessageType) -> None:
-    try:
-        if parse_arn(target["Arn"]).service == "sns":
-            _publish(target, event)
-        else:
-            # moto sends to all targets of a rule, and stops at the first that it does not know.
-            alone = copy.copy(rule)
-            alone.targets = [target]
-            alone.send_to_targets(event)
-    except NotImplementedError:
-        _logger.warning("the emulator delivers no events to %s", target["Arn"])
-    except Exception as error:  # noqa: BLE001 (nothing that a target does stops AWS Batch)
-        _logger.warning("an event could not be delivered to %s: %s", target["Arn"], error)
+    def send(self, *, at: int, detail_type: str, resource: str, detail: dict[str, Any]) -> None:
+        """Send an event of AWS Batch, of a moment in ms since 1970, to all that have a rule on it."""
+        bus: EventBus = events_backends[self._account_id][self._region_name].event_buses["default"]
+        event: EventMessageType = {
+            "version": "0",
+            "id": str(mock_random.uuid4()),
+            "detail-type": detail_type,
+            "source": "aws.batch",
+            "account": self._account_id,
+            "time": at / 1000,
+            "ingestion-time": at / 1000,
+            "region": self._region_name,
+            "resources": [resource],
+            "detail": detail,
+        }
+        for rule in bus.rules.values():
+            if rule.state == "ENABLED" and rule.event_pattern.matches_event(event):
+                for target in rule.targets:
+                    self._deliver(rule, target, copy.deepcopy(event))
+
+    def _deliver(self, rule: Rule, target: dict[str, Any], event: EventMessageType) -> None:
+        try:
+            if parse_arn(target["Arn"]).service == "sns":
+                _publish(target, event)
+            else:
+                # moto sends to all targets of a rule, and stops at the first that it does not know.
+                alone = copy.copy(rule)
+                alone.targets = [target]
+                alone.send_to_targets(event)
+        except NotImplementedError:
+            self._tell(f"the emulator delivers no events to {target['Arn']}")
+        except Exception as error:  # noqa: BLE001 (nothing that a target does stops AWS Batch)
+            self._tell(f"an event could not be delivered to {target['Arn']}: {error}")
+
+    def _tell(self, text: str) -> None:
+        if text not in self._told:
+            self._told.add(text)
+            _logger.warning("%s", text)
 
 
 def _publish(target: dict[str, Any], event: EventMessageType) -> None:

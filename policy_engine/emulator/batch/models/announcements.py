@@ -6,11 +6,12 @@ Source of the events: "AWS Batch service job events" and "Service job queue bloc
 import json
 from typing import Any
 
-from policy_engine.emulator import event_bus, training_jobs
+from policy_engine.emulator import training_jobs
 from policy_engine.emulator.batch.models.job_filters import Selection
 from policy_engine.emulator.batch.models.job_queues import TrainingQueue
 from policy_engine.emulator.batch.models.service_job import ServiceJob
 from policy_engine.emulator.batch.models.tags import TagBackend
+from policy_engine.emulator.event_bus import AccountEvents
 from policy_engine.emulator.identifiers import identifiers_from
 from policy_engine.emulator.schedule import JobState, ServiceJobStatus
 from policy_engine.emulator.steps import Step, steps
@@ -29,6 +30,7 @@ class AnnouncingBackend(TagBackend):
         super().__init__(region_name, account_id)
         self._told_until: dict[TrainingQueue, int] = {}
         self._blocked: dict[str, Reason] = {}
+        self._events = AccountEvents(account_id, region_name)
 
     def announce(self) -> None:
         """Tell what has happened up to now, in order of time."""
@@ -70,9 +72,7 @@ class AnnouncingBackend(TagBackend):
         described = job.describe(state, {})
         # The same event has the same identifiers, whenever it is sent: a server that starts again sends it again.
         with identifiers_from(f"{job.arn} {detail_type} {state.status} {at}"):
-            event_bus.send(
-                account_id=self.account_id,
-                region_name=self.region_name,
+            self._events.send(
                 at=at,
                 detail_type=detail_type,
                 resource=job.arn,
