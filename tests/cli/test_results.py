@@ -35,6 +35,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / name).write_text(text, encoding="utf-8")
     (tmp_path / "trace.csv").write_text(TRACE)
     (tmp_path / "bad.csv").write_text(TRACE.replace("r1,research", "r1,resaerch"))
+    (tmp_path / ".git").mkdir()  # places are told from a repository's root, and this folder may be in another one
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
