@@ -126,7 +126,7 @@ def test_one_run_writes_all_forms(folder: Path, command: str, rule: str, place: 
     assert (folder / "q.md").read_text().startswith("## ")
     assert result.stdout
     assert sorted(path.name for path in folder.iterdir()) == sorted(
-        [*TOPOLOGIES, "trace.csv", "bad.csv", *reports.values()]
+        [".git", *TOPOLOGIES, "trace.csv", "bad.csv", *reports.values()]
     )
 
 
